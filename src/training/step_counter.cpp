@@ -86,6 +86,7 @@ void StepCounter::advance(const Numbered& now) {
     const int64_t gap = step - step_;
     covers_ = std::max<int64_t>(1, gap);
     if (now.number > last_.number) gap_ = now.number - last_.number;
+    gaps_of_first_epoch_ += offset_ == 0 ? 1 : 0;
     most_gap_ = std::max(most_gap_, gap_);
     ++gaps_;
     gaps_below_ += gap < first_number_ ? 1 : 0;
@@ -107,8 +108,10 @@ bool StepCounter::is_usual_gap(int64_t gap) const {
 }
 
 // "501 of 1000, 502 of 1000": numbers with a length begin at 1, but nobody jumps to the first one
-// seen who then goes on in much smaller steps.
-bool StepCounter::is_resumed() const { return gaps_ >= 2 && first_number_ / 4 > most_gap_; }
+// seen who then goes on in much smaller steps, in the same epoch.
+bool StepCounter::is_resumed() const {
+  return gaps_of_first_epoch_ >= 2 && first_number_ / 4 > most_gap_;
+}
 
 int64_t StepCounter::first_covers() const {
   const bool from_first = knows_length_ ? !is_resumed() : is_usual_gap(first_number_);

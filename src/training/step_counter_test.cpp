@@ -117,6 +117,7 @@ TEST(StepCounter, epochs_of_which_little_is_printed_are_counted) {
   EXPECT_EQ(count({1, 100, 1, 100, 1, 100}, 100), 300);
   EXPECT_EQ(count({45, 90, 47, 92, 44, 89}, 100), 289);
   EXPECT_EQ(count({80, 75, 70}, 100), 270);
+  EXPECT_EQ(count({90, 100, 91, 100, 92, 100}, 100), 300);
   EXPECT_EQ(count({1, 2, 3, 1, 2, 3, 1, 3}, 3), 9);
   EXPECT_EQ(count({76, 100, 78, 100, 77, 100, 75, 100}, 100), 400);
 }
