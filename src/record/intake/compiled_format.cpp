@@ -39,7 +39,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords = 
      R"((?=(?:.*?\b(?:val|valid|validation|eval)[ _]acc(?:uracy)?\b[\s:=]*(?<val_accuracy>(?>NUM)))?))"
      R"((?=(?:.*?\btest[ _]loss\b[\s:=]*(?<test_loss>NUM))?))"
      R"((?=(?:.*?\btest[ _]acc(?:uracy)?\b[\s:=]*(?<test_accuracy>(?>NUM)))?))"},
-    {"NOT_HELD_OUT", "(?<!val |valid |validation |eval |test )"},
+    // Begins with what most places of a line fail at.
+    {"NOT_HELD_OUT_", R"(\b(?=[alt])(?<!val |valid |validation |eval |test ))"},
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
     {"COUNT", R"((?:\d{1,3}(?:,\d{3})++(?!\d)|\d+))"},
     {"NOT_OTHER",

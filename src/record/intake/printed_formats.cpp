@@ -1,7 +1,7 @@
 // The lines that training programs print. To add a format, add a row here, a captured file in
 // test/data/printed and a row in docs/guide/progress.md. NUM stands for a number, COUNT for an
 // integer that may have commas between thousands, NOT_OTHER for a lookahead that excludes bars of
-// downloads, validation and the like, NOT_HELD_OUT for a word that is not "val" or "test",
+// downloads, validation and the like, NOT_HELD_OUT_ for a word that is not "val" or "test",
 // OTHER_SETS for the numbers after such a word, MEMBERS for members of a JSON object (or a printed
 // dictionary) before the one that follows, JSON_NUMBERS for the numbers of one.
 #include "record/intake/printed.h"
@@ -201,8 +201,8 @@ constexpr PrintedFormat kFormats[] = {
      .pattern =
          R"((?i)^Epoch[ :]*\[?(?<epoch>\d+)(?:/\d+)?\]?[,:|]?\s+(?:[-|]\s+)?)"
          R"((?:step|batch|iter(?:ation)?)[ :]*\[?(?<step>COUNT)(?:/(?<of>COUNT))?\]?\b)"
-         R"((?=.*?NOT_HELD_OUT\bloss\b[\s:=]*(?<loss>NUM)))"
-         R"((?=(?:.*?NOT_HELD_OUT\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))"
+         R"((?=.*?NOT_HELD_OUT_loss\b[\s:=]*(?<loss>NUM)))"
+         R"((?=(?:.*?NOT_HELD_OUT_acc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))"
          R"(OTHER_SETS)",
      .example = "Epoch [1/5], Step [3/600], Loss: 0.5",
      .may_count_from_zero = true},
@@ -337,9 +337,9 @@ constexpr PrintedFormat kFormats[] = {
      .pattern =
          R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>COUNT))"
          R"((?:\s*(?:/|of)\s*(?<of>COUNT))?\b)"
-         R"((?:(?=.*?NOT_HELD_OUT\b(?:train(?:ing)?_)?loss\b[\s:=]*(?<loss>NUM))|)"
+         R"((?:(?=.*?NOT_HELD_OUT_(?:train(?:ing)?_)?loss\b[\s:=]*(?<loss>NUM))|)"
          R"((?=.*?\b(?:val|valid|validation|eval|test)[ _]loss\b[\s:=]*NUM)|(*COMMIT)(*FAIL)))"
-         R"((?=(?:.*?NOT_HELD_OUT\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?)OTHER_SETS)",
+         R"((?=(?:.*?NOT_HELD_OUT_acc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?)OTHER_SETS)",
      .example = "iter 250: loss 2.1453, time 120.3ms",
      .may_count_from_zero = true},
 };
