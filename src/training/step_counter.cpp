@@ -86,6 +86,7 @@ void StepCounter::advance(const Numbered& now) {
     const int64_t gap = step - step_;
     covers_ = std::max<int64_t>(1, gap);
     if (now.number > last_.number) gap_ = now.number - last_.number;
+    gaps_of_first_epoch_ += offset_ == 0 ? 1 : 0;
     most_gap_ = std::max(most_gap_, gap_);
     ++gaps_;
     gaps_below_ += gap < first_number_ ? 1 : 0;
@@ -106,8 +107,14 @@ bool StepCounter::is_usual_gap(int64_t gap) const {
   return below <= gaps_ / 2 && gaps_ / 2 < below + equal;
 }
 
+// "501 of 1000, 502 of 1000": numbers with a length begin at 1, but nobody jumps to the first one
+// seen who then goes on in much smaller steps, in the same epoch.
+bool StepCounter::is_resumed() const {
+  return gaps_of_first_epoch_ >= 2 && first_number_ / 4 > most_gap_;
+}
+
 int64_t StepCounter::first_covers() const {
-  const bool from_first = knows_length_ || is_usual_gap(first_number_);
+  const bool from_first = knows_length_ ? !is_resumed() : is_usual_gap(first_number_);
   return from_first ? std::max<int64_t>(1, first_number_) : 1;
 }
 
@@ -117,7 +124,7 @@ bool StepCounter::is_mixed() const {
 
 std::optional<int64_t> StepCounter::count() const {
   if (observed_ == 0) return std::nullopt;
-  if (knows_length_) return step_;
+  if (knows_length_) return is_resumed() ? step_ - first_number_ + 1 : step_;
   // 9, 19, 29: counted from 0.
   if (first_number_ > 1 && is_usual_gap(first_number_ + 1)) return step_ + 1;
   // 10, 20, 30: thirty steps. 500, 501, 502: a job that was resumed, three steps.

@@ -46,13 +46,15 @@ class StepCounter {
   bool is_end_of_last_epoch(const Numbered& now) const;
   void advance(const Numbered& now);
   bool is_usual_gap(int64_t gap) const;
+  bool is_resumed() const;
 
   int64_t observed_ = 0, step_ = 0, covers_ = 1;
   Numbered last_;
   int64_t first_number_ = 0, offset_ = 0;
-  int64_t gap_ = 1;            // between the last two numbers that went on
-  int64_t most_gap_ = 1;       // of all of them
-  int64_t epoch_begin_ = 0;    // the first number of this epoch
+  int64_t gap_ = 1;          // between the last two numbers that went on
+  int64_t most_gap_ = 1;     // of all of them
+  int64_t epoch_begin_ = 0;  // the first number of this epoch
+  int64_t gaps_of_first_epoch_ = 0;
   int64_t returns_ = 0;        // a little back, but not to where an epoch begins
   bool has_lagged_ = false;    // another rank printed a step that was there before
   bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first

@@ -36,6 +36,22 @@ TEST(StepCounter, uses_the_reported_length_of_an_epoch) {
             64);
 }
 
+TEST(StepCounter, a_resumed_job_may_name_the_total) {
+  const auto numbered = [](const std::vector<int>& numbers) {
+    std::vector<std::string> lines;
+    for (const int number : numbers) {
+      lines.push_back(fmt::format("{} output step {} of=1000", lines.size() + 1, number));
+    }
+    return read_lines(lines);
+  };
+  EXPECT_EQ(numbered({501, 502, 503, 504}).count, 4);
+  EXPECT_EQ(numbered({501, 502, 503, 504}).steps[0].covers, 1);
+  EXPECT_EQ(numbered({510, 520, 530}).count, 21);
+  EXPECT_EQ(numbered({10, 20, 30}).count, 30);
+  EXPECT_EQ(numbered({120, 170, 230}).count, 230) << "a bar is drawn now and then";
+  EXPECT_EQ(numbered({500, 1000}).count, 1000);
+}
+
 TEST(StepCounter, a_report_of_every_tenth_step_gives_the_duration_of_one) {
   const ListedTraining training = read_numbered({10, 20, 30});
   EXPECT_FALSE(training.steps[0].duration_s);
@@ -101,6 +117,7 @@ TEST(StepCounter, epochs_of_which_little_is_printed_are_counted) {
   EXPECT_EQ(count({1, 100, 1, 100, 1, 100}, 100), 300);
   EXPECT_EQ(count({45, 90, 47, 92, 44, 89}, 100), 289);
   EXPECT_EQ(count({80, 75, 70}, 100), 270);
+  EXPECT_EQ(count({90, 100, 91, 100, 92, 100}, 100), 300);
   EXPECT_EQ(count({1, 2, 3, 1, 2, 3, 1, 3}, 3), 9);
   EXPECT_EQ(count({76, 100, 78, 100, 77, 100, 75, 100}, 100), 400);
 }

@@ -78,6 +78,14 @@ class Output(Case):
         self.assertEqual(len(process.stdout.read()), 900000)
         self.assertEqual(process.wait(), 0)
 
+    def test_steps_that_no_reader_has_taken_yet_are_counted(self):
+        job = "import os, time\nfor i in range(1, 101):\n  os.write(1, b'step %d loss 1\\n' % i); time.sleep(.005)"
+        process = self.start(job)
+        self.assertEqual(process.wait(), 0)  # as subprocess.run() with a pipe that is read later
+        self.assertEqual(process.stdout.read().count(b"step"), 100)
+        steps = self.info()["steps"]
+        self.assertEqual((steps["count"], steps["observed"]), (100, 100))
+
     def test_closed_descriptors_stay_closed(self):
         for closed in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
             with self.subTest(closed):

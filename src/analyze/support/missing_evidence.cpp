@@ -19,8 +19,9 @@ std::string missing_time(const Evidence& evidence, double run_s) {
   if (evidence.reported().steps() == 0 || run_s < kLeastTrainingS) {
     return fmt::format("a longer run: at least {}", duration_text(kLeastTrainingS));
   }
-  return fmt::format("more steps: only {} of {} are between the first one and the last",
-                     duration_text(evidence.training_s()), duration_text(run_s));
+  return fmt::format(
+      "more steps: {} are between the first one and the last; at least {} are needed",
+      duration_text(evidence.training_s()), duration_text(kLeastTrainingS));
 }
 
 std::string missing_phases(const Evidence& evidence, const RunView& run) {

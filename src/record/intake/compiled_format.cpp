@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 #include "record/record.h"
@@ -16,8 +18,9 @@ constexpr std::array<const char*, 22> kGroups = {
     "loss",     "accuracy",     "percent",     "lr",        "throughput",    "seconds",
     "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy", "test_right",
     "test_all", "test_percent", "loss_d",      "loss_g"};
-// Placeholders in the patterns of the table, and their expansion.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWords = {{
+// Placeholders in the patterns of the table, and their expansion. A placeholder may contain those
+// after it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords = {{
     {"JSON_NUMBERS",
      R"((?!.*["'](?:split|mode|phase|stage|set)["']\s*+:\s*+["'](?i:val|eval|test)))"
      R"((?=(?:.*["']epoch["']\s*+:\s*+(?<epoch>\d+)\s*+[,}])?))"
@@ -31,7 +34,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWords = 
      R"((?:(?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')\s*+:\s*+)"
      R"((?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|\[[^\[\]]*+\]|\{[^{}]*+\}|[^"'\[\]{},]++))"
      R"(\s*+,\s*+)*?)"},
+    {"OTHER_SETS",
+     R"((?=(?:.*?\b(?:val|valid|validation|eval)[ _]loss\b[\s:=]*(?<val_loss>NUM))?))"
+     R"((?=(?:.*?\b(?:val|valid|validation|eval)[ _]acc(?:uracy)?\b[\s:=]*(?<val_accuracy>(?>NUM)))?))"
+     R"((?=(?:.*?\btest[ _]loss\b[\s:=]*(?<test_loss>NUM))?))"
+     R"((?=(?:.*?\btest[ _]acc(?:uracy)?\b[\s:=]*(?<test_accuracy>(?>NUM)))?))"},
+    // Begins with what most places of a line fail at.
+    {"NOT_HELD_OUT_", R"(\b(?=[alt])(?<!val |valid |validation |eval |test ))"},
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
+    {"COUNT", R"((?:\d{1,3}(?:,\d{3})++(?!\d)|\d+))"},
     {"NOT_OTHER",
      R"((?![^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)"
      R"(token|extract|sav|writ|scanning|caching|mAP50|top1_acc)[^|\[]*[|\[]))"},
@@ -89,6 +100,11 @@ Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match
     const double factor = is_percent ? 0.01 : 1;
     if (is_percent && text.ends_with('%')) text.remove_suffix(1);
     if (text.starts_with('+')) text.remove_prefix(1);
+    std::string without_commas;
+    if (text.find(',') != std::string_view::npos) {
+      std::remove_copy(text.begin(), text.end(), std::back_inserter(without_commas), ',');
+      text = without_commas;
+    }
     if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value * factor);
   }
   return answer;

@@ -80,11 +80,6 @@ std::optional<int64_t> whole(const std::optional<double>& number) {
   return std::llround(*number);
 }
 
-std::optional<double> step_number(const PrintedMatch& match) {
-  const auto index = match.find("index");
-  return index ? *index + 1 : match.find("step");
-}
-
 bool names_step(const CompiledFormat& format) {
   return format.has_group("step") || format.has_group("index") || format.has_group("item");
 }
@@ -173,7 +168,7 @@ const CompiledFormat& PrintedSteps::compiled(Candidate& candidate) {
   return *candidate.compiled;
 }
 
-std::array<PrintedSteps::KeptNumber, 12> PrintedSteps::kept_numbers() {
+std::array<PrintedSteps::KeptNumber, 13> PrintedSteps::kept_numbers() {
   return {{{epoch_, kept_->epoch},
            {bar_.length, kept_->bar_length},
            {bar_.step, kept_->bar_step},
@@ -183,6 +178,7 @@ std::array<PrintedSteps::KeptNumber, 12> PrintedSteps::kept_numbers() {
            {bar_.rejected, kept_->bar_rejected},
            {first_round_, kept_->first_round},
            {last_round_, kept_->last_round},
+           {counts_from_zero_, kept_->counts_from_zero},
            {next_loss_, kept_->next_loss},
            {next_accuracy_, kept_->next_accuracy},
            {next_lr_, kept_->next_lr}}};
@@ -304,6 +300,16 @@ bool PrintedSteps::is_next_round(const PrintedMatch& match) {
   return true;
 }
 
+// Counted from 1: "0 of 100" would else be a bar at its begin.
+std::optional<double> PrintedSteps::step_number(const PrintedFormat& format,
+                                                const PrintedMatch& match) {
+  const auto index = match.find("index"), step = match.find("step");
+  if (index) return *index + 1;
+  if (!step || !format.may_count_from_zero || !match.find("of")) return step;
+  if (*step == 0) counts_from_zero_ = 1;
+  return *step + counts_from_zero_.value_or(0);
+}
+
 bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind) {
   switch (kind) {
     case PrintedFormat::Kind::bar:
@@ -329,7 +335,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   Report report;
   add_numbers(match, kTrainingNumbers, report);
   const Report held_out = held_out_numbers(match);
-  const auto number = step_number(match), of = match.find("of");
+  const auto number = step_number(format.format(), match), of = match.find("of");
   auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
   if (!epoch && kind == FormatKind::bar_of_epoch) epoch = 1;  // a single epoch is not announced
   const bool epoch_alone =

@@ -46,6 +46,8 @@ struct PrintedFormat {
   std::string_view pattern;
   Kind kind = Kind::step;
   std::string_view example;
+  // "7 of 100" from a loop that counts from 1 or from 0: 0 in one line shows which.
+  bool may_count_from_zero = false;
 };
 std::span<const PrintedFormat> printed_formats();
 
@@ -105,13 +107,14 @@ class PrintedSteps {
   bool is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
   bool is_bar_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
   bool is_next_round(const PrintedMatch& match);
+  std::optional<double> step_number(const PrintedFormat& format, const PrintedMatch& match);
   const CompiledFormat& compiled(Candidate& candidate);
   // A number that a restarted recorder needs, here and in the shared memory.
   struct KeptNumber {
     std::optional<double>& here;
     std::atomic<double>& shared;
   };
-  std::array<KeptNumber, 12> kept_numbers();
+  std::array<KeptNumber, 13> kept_numbers();
   void keep_state();
   void take_up_state();
 
@@ -127,6 +130,7 @@ class PrintedSteps {
   std::optional<double> epoch_;  // announced by a separate line
   TrainingBar bar_;              // of this epoch
   std::optional<double> first_round_, last_round_;
+  std::optional<double> counts_from_zero_;                     // 1 if it was seen
   std::optional<double> next_loss_, next_accuracy_, next_lr_;  // of the step that comes next
   Counts counts_;
 };

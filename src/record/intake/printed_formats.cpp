@@ -1,8 +1,9 @@
 // The lines that training programs print. To add a format, add a row here, a captured file in
-// test/data/printed and a row in docs/guide/progress.md. NUM stands for a number, NOT_OTHER for a
-// lookahead that excludes bars of downloads, validation and the like, MEMBERS for members of a JSON
-// object (or a printed dictionary) before the one that follows, JSON_NUMBERS for the numbers of
-// one.
+// test/data/printed and a row in docs/guide/progress.md. NUM stands for a number, COUNT for an
+// integer that may have commas between thousands, NOT_OTHER for a lookahead that excludes bars of
+// downloads, validation and the like, NOT_HELD_OUT_ for a word that is not "val" or "test",
+// OTHER_SETS for the numbers after such a word, MEMBERS for members of a JSON object (or a printed
+// dictionary) before the one that follows, JSON_NUMBERS for the numbers of one.
 #include "record/intake/printed.h"
 
 namespace trainscope {
@@ -110,7 +111,8 @@ constexpr PrintedFormat kFormats[] = {
      .begins = "Epoch: [",
      .pattern = R"(^Epoch: \[(?<epoch>\d+)\]\[\s*(?<step>\d+)/(?<of>\d+)\])"
                 R"((?=(?:.*?\bLoss\s+(?<loss>NUM))?)(?=(?:.*?\bAcc@1\s+(?<percent>NUM))?))",
-     .example = "Epoch: [0][11/25]\tTime  0.345 ( 0.400)\tLoss 6.9000e+00 (6.9500e+00)"},
+     .example = "Epoch: [0][11/25]\tTime  0.345 ( 0.400)\tLoss 6.9000e+00 (6.9500e+00)",
+     .may_count_from_zero = true},
     {.name = "torchvision's reference scripts",
      .begins = "Epoch: [",
      .hint = "eta: ",
@@ -198,10 +200,12 @@ constexpr PrintedFormat kFormats[] = {
      .hint = "oss",
      .pattern =
          R"((?i)^Epoch[ :]*\[?(?<epoch>\d+)(?:/\d+)?\]?[,:|]?\s+(?:[-|]\s+)?)"
-         R"((?:step|batch|iter(?:ation)?)[ :]*\[?(?<step>\d+)(?:/(?<of>\d+))?\]?\b)"
-         R"((?=.*?\bloss\b[\s:=]*(?<loss>NUM)))"
-         R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))",
-     .example = "Epoch [1/5], Step [3/600], Loss: 0.5"},
+         R"((?:step|batch|iter(?:ation)?)[ :]*\[?(?<step>COUNT)(?:/(?<of>COUNT))?\]?\b)"
+         R"((?=.*?NOT_HELD_OUT_loss\b[\s:=]*(?<loss>NUM)))"
+         R"((?=(?:.*?NOT_HELD_OUT_acc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))"
+         R"(OTHER_SETS)",
+     .example = "Epoch [1/5], Step [3/600], Loss: 0.5",
+     .may_count_from_zero = true},
     // A line that also names a step is a step.
     {.name = "tutorials with epochs alone",
      .begins = "Epoch",
@@ -300,7 +304,7 @@ constexpr PrintedFormat kFormats[] = {
      .example = "[LightGBM] [Info] Iteration:12, training l2 : 0.234567"},
     {.name = "trainscope-workload",
      .begins = "step ",
-     .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",
+     .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?\s*$)",
      .example = "step 100 loss 0.9633 images/s 3886"},
     // It evaluates its test set, as its pipe and its event files state.
     {.name = "trainscope-workload, evaluation",
@@ -330,11 +334,14 @@ constexpr PrintedFormat kFormats[] = {
     {.name = "any step with a loss",
      .hint = "oss",
      .second_hint = "te",
-     .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>\d+))"
-                R"((?:\s*(?:/|of)\s*(?<of>\d+))?\b)"
-                R"((?:(?=.*?\bloss\b[\s:=]*(?<loss>NUM))|(*COMMIT)(*FAIL)))"
-                R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?))",
-     .example = "iter 250: loss 2.1453, time 120.3ms"},
+     .pattern =
+         R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>COUNT))"
+         R"((?:\s*(?:/|of)\s*(?<of>COUNT))?\b)"
+         R"((?:(?=.*?NOT_HELD_OUT_(?:train(?:ing)?_)?loss\b[\s:=]*(?<loss>NUM))|)"
+         R"((?=.*?\b(?:val|valid|validation|eval|test)[ _]loss\b[\s:=]*NUM)|(*COMMIT)(*FAIL)))"
+         R"((?=(?:.*?NOT_HELD_OUT_acc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?)OTHER_SETS)",
+     .example = "iter 250: loss 2.1453, time 120.3ms",
+     .may_count_from_zero = true},
 };
 
 }  // namespace

@@ -81,6 +81,7 @@ struct SharedLine {
   std::atomic<double> bar_outer{kNothing}, bar_outer_step{kNothing};
   std::atomic<double> bar_replaced{kNothing}, bar_rejected{kNothing};
   std::atomic<double> first_round{kNothing}, last_round{kNothing};
+  std::atomic<double> counts_from_zero{kNothing};
   std::atomic<double> next_loss{kNothing}, next_accuracy{kNothing}, next_lr{kNothing};
   char text[kBytes] = {};
 };

@@ -208,6 +208,7 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
     return false;
   }
   supervisor.drain_output();
+  supervisor.note_unlogged_output();
   const RecorderEnd recorder_end = monitor.finish();
   if (const std::string message = message_of(recorder_end); !message.empty()) {
     m.notes.push_back(message);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/kcmp.h>
 #include <linux/magic.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "base/clock.h"
@@ -54,13 +56,17 @@ Result<UniqueFd> own_terminal(int fd) {
 
 }  // namespace
 
+bool OutputChannel::waits_for_reader(const Shared& shared) const {
+  if (is_closed() || is_muted_) return false;
+  const SharedBuffer& buffer = shared.buffers[index_];
+  return transfer_ == Transfer::splice ? downstream_full_ : buffer.begin != buffer.end;
+}
+
 pollfd OutputChannel::poll_request(const Shared& shared) const {
   if (is_closed()) return {-1, 0, 0};
-  const SharedBuffer& buffer = shared.buffers[index_];
-  const bool pending =
-      transfer_ == Transfer::splice ? downstream_full_ : buffer.begin != buffer.end;
-  if (pending && !is_muted_) return {user_fd_.get(), POLLOUT, 0};
-  return {read_end_.get(), POLLIN, 0};
+  if (!waits_for_reader(shared)) return {read_end_.get(), POLLIN, 0};
+  if (both_ends_) return {both_ends_.get(), POLLIN, 0};
+  return {user_fd_.get(), POLLOUT, 0};
 }
 
 size_t OutputChannel::pump(Shared& shared, int log_fd) {
@@ -90,11 +96,63 @@ void OutputChannel::note_dropped(Shared& shared, int log_fd, int64_t bytes) cons
   if (log_fd >= 0) shared.output_gaps |= 1U << index_;
 }
 
-size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
-  if (logged_ahead_ == 0 && may_log(shared, log_fd)) {
-    const ssize_t copied = ::tee(read_end_.get(), log_fd, kSpliceBytes, SPLICE_F_NONBLOCK);
-    if (copied > 0) logged_ahead_ = static_cast<size_t>(copied);
+// While the reader is slow: the job's end of the pipe wakes us at each write (edge-triggered: its
+// bytes stay there), the reader's end when it has space. Without it only the latter is awaited.
+void OutputChannel::watch_both_ends() {
+  if (both_ends_) return;
+  UniqueFd both(::epoll_create1(EPOLL_CLOEXEC));
+  epoll_event readable{}, writable{};
+  readable.events = EPOLLIN | EPOLLET;
+  writable.events = EPOLLOUT;
+  if (::epoll_ctl(both.get(), EPOLL_CTL_ADD, read_end_.get(), &readable) != 0 ||
+      ::epoll_ctl(both.get(), EPOLL_CTL_ADD, user_fd_.get(), &writable) != 0) {
+    return;
   }
+  both_ends_ = std::move(both);
+}
+
+void OutputChannel::note_unlogged(Shared& shared) const {
+  int waiting = 0;
+  if (is_closed() || ::ioctl(read_end_.get(), FIONREAD, &waiting) != 0) return;
+  const int64_t unlogged = waiting - static_cast<int64_t>(logged_ahead_);
+  if (unlogged <= 0) return;
+  shared.output_dropped += unlogged;
+  shared.output_unsearched += unlogged;
+}
+
+// tee(2) copies from the head of a pipe: what the log has already is skipped in a pipe between.
+size_t OutputChannel::copy_to_log(int log_fd) {
+  if (logged_ahead_ == 0) {
+    const ssize_t copied = ::tee(read_end_.get(), log_fd, kSpliceBytes, SPLICE_F_NONBLOCK);
+    return copied > 0 ? static_cast<size_t>(copied) : 0;
+  }
+  int waiting = 0;
+  if (::ioctl(read_end_.get(), FIONREAD, &waiting) != 0) return 0;
+  if (static_cast<size_t>(waiting) <= logged_ahead_) return 0;
+  auto between = make_pipe(O_NONBLOCK);
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!between || !nowhere) return 0;
+  fcntl(between->read.get(), F_SETPIPE_SZ, kPipeBytes);
+  const ssize_t copied =
+      ::tee(read_end_.get(), between->write.get(), kSpliceBytes, SPLICE_F_NONBLOCK);
+  if (copied <= static_cast<ssize_t>(logged_ahead_)) return 0;
+  for (size_t left = logged_ahead_; left > 0;) {
+    const ssize_t skipped =
+        ::splice(between->read.get(), nullptr, nowhere.get(), nullptr, left, SPLICE_F_NONBLOCK);
+    if (skipped <= 0) return 0;
+    left -= static_cast<size_t>(skipped);
+  }
+  const ssize_t logged =
+      ::splice(between->read.get(), nullptr, log_fd, nullptr, kSpliceBytes, SPLICE_F_NONBLOCK);
+  return logged > 0 ? static_cast<size_t>(logged) : 0;
+}
+
+size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
+  if (both_ends_) {
+    std::array<epoll_event, 2> seen{};  // what they report is looked at below
+    (void)::epoll_wait(both_ends_.get(), seen.data(), seen.size(), 0);
+  }
+  if (may_log(shared, log_fd)) logged_ahead_ += copy_to_log(log_fd);
   const bool logged = logged_ahead_ > 0;
   const ssize_t moved =
       ::splice(read_end_.get(), nullptr, user_fd_.get(), nullptr,
@@ -116,6 +174,7 @@ size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
     int waiting = 0;
     // Refused although bytes are waiting: the reader downstream is slow.
     downstream_full_ = ::ioctl(read_end_.get(), FIONREAD, &waiting) == 0 && waiting > 0;
+    if (downstream_full_) watch_both_ends();
   } else if (errno != EINTR) {
     downstream_closed(shared);
   }
@@ -170,13 +229,24 @@ size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
   return 0;
 }
 
+// Each splice(2) takes a buffer of the reader's pipe, however few bytes it moves: sixteen short
+// lines fill a pipe that takes thousands from a job without us. With as much space as the job's
+// pipe has, nobody waits for a reader that comes later.
+void OutputChannel::make_space_downstream(const Shared& shared) {
+  if (transfer_ != Transfer::splice || !waits_for_reader(shared)) return;
+  if (::fcntl(user_fd_.get(), F_GETPIPE_SZ) < kPipeBytes) {
+    ::fcntl(user_fd_.get(), F_SETPIPE_SZ, kPipeBytes);
+  }
+}
+
 void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
   const int64_t until = monotonic_ns() + int64_t{patience_ms} * 1'000'000;
   size_t passed = 0;
   // More than a pipeful did not come from the job's first process: it has ended.
   while (!is_closed() && passed < size_t{kPipeBytes} + kChannelBytes) {
+    make_space_downstream(shared);
     pollfd want = poll_request(shared);
-    const bool reading = want.events == POLLIN;
+    const bool reading = !waits_for_reader(shared);
     const int left_ms = static_cast<int>((until - monotonic_ns()) / 1'000'000);
     // All output of the job has arrived; wait only for a slow reader downstream.
     const int ready = ::poll(&want, 1, reading ? 0 : std::max(left_ms, 0));

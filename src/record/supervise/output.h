@@ -33,6 +33,8 @@ class OutputChannel {
         is_private_(is_private),
         index_(index) {}
 
+  // Bytes of the job have arrived that the reader downstream has no space for.
+  bool waits_for_reader(const Shared& shared) const;
   // Events to poll for next; fd -1 if the channel is closed.
   pollfd poll_request(const Shared& shared) const;
   // The reader of a pipe or socket, to be polled for POLLERR and POLLHUP: a silent job then learns
@@ -48,6 +50,9 @@ class OutputChannel {
   // later writes of other processes are not waited for.
   void drain(Shared& shared, int log_fd, int patience_ms);
 
+  // At the end of the job: counts what a slow reader kept from the log.
+  void note_unlogged(Shared& shared) const;
+
   bool is_closed() const { return !read_end_; }
   bool is_terminal() const { return is_terminal_; }
   uint32_t index() const { return index_; }
@@ -56,6 +61,7 @@ class OutputChannel {
   // While a screen covers the terminal, bytes for it are only logged.
   void set_muted(bool is_muted) { is_muted_ = is_muted; }
   void close() {
+    both_ends_.reset();
     read_end_.reset();
     user_fd_.reset();
   }
@@ -65,6 +71,10 @@ class OutputChannel {
  private:
   size_t pump_splice(Shared& shared, int log_fd);
   size_t pump_copy(Shared& shared, int log_fd);
+  void watch_both_ends();
+  void make_space_downstream(const Shared& shared);
+  // Copies to the log what the job's pipe holds and the log lacks; returns how many bytes.
+  size_t copy_to_log(int log_fd);
   bool fill(Shared& shared, int log_fd);
   // Says in the log what it lacks, if that is not said yet; false when there is no room for it.
   bool may_log(Shared& shared, int log_fd) const;
@@ -72,6 +82,7 @@ class OutputChannel {
 
   Transfer transfer_;
   UniqueFd read_end_, user_fd_;
+  UniqueFd both_ends_;  // an epoll of the two, once the reader downstream was slow
   bool is_terminal_;
   bool is_private_;  // a pipe or socket without a name: a reader that has left does not come back
   uint32_t index_;

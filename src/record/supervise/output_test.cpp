@@ -69,7 +69,7 @@ TEST_P(OutputTest, a_slow_reader_gets_everything_once) {
     const std::string line = "line " + std::to_string(i) + "\n";
     while (::write(job_.get(), line.data(), line.size()) < 0) {  // full: as a job would wait
       pump();
-      if (channel_->poll_request(*memory_).events == POLLOUT) got += read_all(user_.get());
+      if (channel_->waits_for_reader(*memory_)) got += read_all(user_.get());
     }
     sent += line;
   }
@@ -82,15 +82,67 @@ TEST_P(OutputTest, a_slow_reader_gets_everything_once) {
 }
 
 TEST_P(OutputTest, waits_for_a_reader_no_longer_than_it_may) {
+  ::fcntl(user_.get(), F_SETPIPE_SZ, 1 << 20);  // it gets no larger at the end
   const std::string page(4096, 'x');
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     while (::write(job_.get(), page.data(), page.size()) > 0) {
     }
     pump();
   }
   channel_->drain(*memory_, -1, 0);
   EXPECT_FALSE(channel_->is_closed());
-  EXPECT_EQ(channel_->poll_request(*memory_).events, POLLOUT);
+  EXPECT_TRUE(channel_->waits_for_reader(*memory_));
+}
+
+TEST_P(OutputTest, a_slow_reader_keeps_no_line_from_the_log) {
+  std::string sent, logged;
+  for (int i = 0; i < 100; ++i) {
+    const std::string line = "step " + std::to_string(i) + "\n";
+    send(job_.get(), line);
+    sent += line;
+    pollfd want = channel_->poll_request(*memory_);
+    ASSERT_EQ(::poll(&want, 1, 10'000), 1) << "nobody is woken for " << line;
+    pump();
+    pump();
+    logged += read_all(log_.get());
+    ASSERT_EQ(logged, sent);
+  }
+  job_.reset();
+  std::string got;
+  while (!channel_->is_closed()) {
+    got += read_all(user_.get());
+    pump();
+  }
+  EXPECT_EQ(got + read_all(user_.get()), sent);
+  EXPECT_EQ(read_all(log_.get()), "");
+  EXPECT_EQ(memory_->output_dropped, 0);
+}
+
+TEST_P(OutputTest, what_a_slow_reader_keeps_from_the_log_is_counted) {
+  const std::string page(4096, 'x');
+  size_t sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    while (::write(job_.get(), page.data(), page.size()) > 0) sent += page.size();
+    pump();
+  }
+  size_t logged = 0;
+  while (const size_t size = read_all(log_.get()).size()) logged += size;
+  channel_->note_unlogged(*memory_);
+  EXPECT_EQ(memory_->output_unsearched, static_cast<int64_t>(sent - logged));
+  EXPECT_GT(sent, logged);
+}
+
+TEST_P(OutputTest, a_reader_that_comes_later_holds_nobody_at_the_end) {
+  std::string sent;
+  for (int i = 0; i < 100; ++i) {
+    send(job_.get(), "short\n");
+    sent += "short\n";
+    pump();
+  }
+  job_.reset();
+  channel_->drain(*memory_, log_end_.get(), 0);
+  EXPECT_TRUE(channel_->is_closed());
+  EXPECT_EQ(read_all(user_.get()), sent);
 }
 
 TEST_P(OutputTest, a_reader_that_has_left_is_reported_to_the_job) {

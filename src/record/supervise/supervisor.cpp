@@ -366,6 +366,10 @@ void Supervisor::drain_output(int patience_ms) {
   }
 }
 
+void Supervisor::note_unlogged_output() {
+  for (const OutputChannel& channel : output_.channels) channel.note_unlogged(*memory_);
+}
+
 bool Supervisor::output_is_open() const {
   return std::any_of(output_.channels.begin(), output_.channels.end(),
                      [](const OutputChannel& channel) { return !channel.is_closed(); });

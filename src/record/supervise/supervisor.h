@@ -48,6 +48,8 @@ class Supervisor {
   JobEnd follow(pid_t pid, const ProcessHandle& process, int64_t for_ns);
   // Passes on the job's output so far; waits at most this long for a slow reader.
   void drain_output(int patience_ms = 2000);
+  // Counts the output that is not passed on yet and that the log will not get.
+  void note_unlogged_output();
   // True when somebody can still write into the job's output.
   bool output_is_open() const;
   void print_message(const std::string& text);

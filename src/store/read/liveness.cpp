@@ -41,14 +41,19 @@ int64_t modified_ns(int fd) {
   return int64_t{info.st_mtim.tv_sec} * kNsPerSecond + info.st_mtim.tv_nsec;
 }
 
-// When samples were last written, or the manifest where there are none yet. The file is opened,
-// so that NFS queries its server.
+// A run has the one or the other from its begin to its end.
+bool is_open(const std::string& run_path) {
+  return exists(run_path + "/progress") || exists(run_path + "/reserve");
+}
+
+// When samples were last written, or the manifest where there are none yet. (Without samples to
+// come, a manifest was written by somebody else after the end.) The file is opened, so that NFS
+// queries its server.
 std::optional<int64_t> last_written_ns(const std::string& run_path) {
-  for (const char* name : {"/tail", "/manifest.json"}) {
-    const auto fd = open_file(run_path + name, O_RDONLY | O_NONBLOCK);
-    if (fd) return modified_ns(fd->get());
-  }
-  return std::nullopt;
+  auto fd = open_file(run_path + "/tail", O_RDONLY | O_NONBLOCK);
+  if (!fd && is_open(run_path)) fd = open_file(run_path + "/manifest.json", O_RDONLY | O_NONBLOCK);
+  if (!fd) return std::nullopt;
+  return modified_ns(fd->get());
 }
 
 // Now, by the clock that dates the files of this folder: the server's, for a network file system.

@@ -40,6 +40,7 @@ class Follower : public testing::Test {
  protected:
   Follower() {
     EXPECT_EQ(::mkdir(path_.c_str(), 0700), 0);
+    write("reserve", "");
     write_end(std::nullopt);
   }
   void write_end(std::optional<double> duration_s) {
