@@ -1,7 +1,7 @@
 """Where loops of the job's own are observed that train with TensorFlow: updates of optimizers, and calls of graphs.
 
-An optimizer that is called while a tf.function is traced marks the outermost graph that is being built; each call of that
-graph is an update, one outside of a graph is an update itself. As without a data loader of PyTorch, a step ends with an
+An optimizer that is called while a tf.function is traced marks the graphs that are being built; each call of one, outside of
+the others, is an update, and what is applied outside of graphs is one too. As without a data loader of PyTorch, a step ends with an
 update by a function or an optimizer that has updated since the last step, so that several of them in turn make one step;
 if it was not the first of them, those before it were a step, too: the job has gone on to train something else.
 A step lasts until the end of its last update. Not counted: calls of a graph that updates only in a loop of its own
@@ -274,20 +274,16 @@ def _key_of_caller(graph):
 
 
 def _mark(graph, is_counted):
-    """The outermost graph that is being built; outside of functions there is none, as in TensorFlow 1."""
-    outermost = None
+    """All graphs that are being built around an update: each may be called alone later. In TensorFlow 1 there is none."""
     while graph is not None:
         if getattr(graph, "building_function", False):
-            outermost = graph
             is_counted = is_counted and not _is_loop(graph)
+            updates = getattr(graph, _MARK, None)
+            if updates is None:
+                updates = _Updates()
+                setattr(graph, _MARK, updates)
+            updates.is_counted = updates.is_counted or is_counted
         graph = getattr(graph, "outer_graph", None)
-    if outermost is None:
-        return
-    updates = getattr(outermost, _MARK, None)
-    if updates is None:
-        updates = _Updates()
-        setattr(outermost, _MARK, updates)
-    updates.is_counted = updates.is_counted or is_counted
 
 
 def _is_loop(graph):
