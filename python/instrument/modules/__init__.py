@@ -28,6 +28,9 @@ _HOOKS = {
     "keras.src.callbacks.callback_list": ("keras_hooks", "attach_callbacks"),
     "keras.src.models.model": ("keras_hooks", "attach_model"),
     "tensorflow.python.ops.gen_dataset_ops": ("tensorflow_hooks", "attach_datasets"),
+    "tensorflow.python.eager.polymorphic_function.concrete_function": ("tensorflow_loops", "attach_functions"),
+    "tensorflow.python.training.optimizer": ("tensorflow_loops", "attach_old_optimizer"),
+    "keras.src.optimizers.base_optimizer": ("tensorflow_loops", "attach_optimizer"),
     "jax._src.monitoring": ("jax_hooks", "attach_monitoring"),
     "trainscope._pipe": ("client", "attach_client"),
 }

@@ -7,21 +7,20 @@ too if Keras does not know how many batches the dataset has.
 import functools
 from numbers import Real
 
-from . import _pipe
+from . import _pipe, tensorflow_loops
 from ._pipe import now_ns
 from .input_clocks import clocks
 from .session import session
 from .spans import CHECKPOINT, EVALUATION, around, begin, end, is_open, lose, replace
+from .tensorflow_state import SOURCE, count, step_text
 
-SOURCE = "keras"
 _LINE_BYTES = _pipe.LINE_BYTES - 256  # without the timestamp and the sender
 
 
 class _Fit:
-    """Steps are counted over all calls of fit()."""
+    """The execution that fit() is in."""
 
     def __init__(self):
-        self.step = 0
         self.began_ns = None
         self.first = 0  # number of the batch at which the execution began, in its epoch
 
@@ -64,6 +63,8 @@ def _begin_batch(callbacks, batch, logs=None):
     if is_open(EVALUATION):  # An exception has ended it, and the job goes on.
         lose(EVALUATION)
         clocks.forget()
+    count.has_fit = True
+    tensorflow_loops.end_step()
     fit.began_ns, fit.first = now_ns(), int(batch)
     clocks.is_in_step = True
 
@@ -80,12 +81,12 @@ def _end_batch(callbacks, batch, logs=None):
         return
     now = now_ns()
     log = session.log()
-    fit.step += _last_of(callbacks, int(batch)) - fit.first + 1
+    count.steps += _last_of(callbacks, int(batch)) - fit.first + 1
     if session.steps_from in (None, "torch"):
         session.steps_from = SOURCE
     if session.main_log is None:
         session.main_log = log
-    log.events.append((now, step_text, (fit.step,)))
+    log.events.append((now, step_text, (count.steps,)))
     clocks.note_step(log, fit.began_ns, now)
     fit.began_ns = None
     log.flush_if_due(now)
@@ -120,7 +121,3 @@ def _begin_evaluation(callbacks, logs=None):
 def _end_evaluation(callbacks, logs=None):
     clocks.forget()  # Waits for data to evaluate with are part of the evaluation.
     end(EVALUATION)
-
-
-def step_text(session, number):
-    return b"step %d" % number if session.steps_from == SOURCE else None

@@ -4,16 +4,16 @@ In a function that Keras traces to train they get a clock before and after, and 
 difference; the element is passed on only after the second clock, or else the executor may compute first. No Python
 runs in the graph, and the dataset stays as it is. Functions of the job have no clock: they may be exported, and then
 a variable that nothing in the job tracks is an error. Nor have graphs of TensorFlow 1, whose variables are stored.
+Steps of the job's own loops: tensorflow_loops.py.
 """
 import functools
-import sys
 
 from ._pipe import now_ns
 from .input_clocks import clocks
 from .session import session
 from .spans import replace
-
-_DATASET_FUNCTIONS = ("Dataset_", "tf_data_structured_function")
+from .tensorflow_loops import DATASET_FUNCTIONS, take_wait
+from .tensorflow_state import functions, is_in_fit
 
 
 def attach_datasets(module):
@@ -50,9 +50,7 @@ class _EagerClock:
     def measure(self, before, original, arguments, keywords):
         tensors = original(*arguments, **keywords)
         try:
-            log, now = session.log(), now_ns()
-            log.phase(b"input", before, now)
-            log.flush_if_due(now)
+            take_wait(arguments[0] if arguments else keywords["iterator"], before, now_ns())
         except Exception as error:
             session.failed("a tf.data clock", error)
         return tensors
@@ -101,33 +99,26 @@ class _GraphClock:
 _eager, _graphs = _EagerClock(), []
 
 
-def _is_in_fit():
-    """Whether Keras called what is being traced; an exception may have left a step open."""
-    frame = sys._getframe()
-    while frame is not None:
-        if frame.f_code.co_name == "fit" and str(frame.f_globals.get("__name__", "")).startswith("keras."):
-            return True
-        frame = frame.f_back
-    return False
-
-
 def _clock():
     """For the operation that is about to be created or run; None if it is not training's."""
-    from tensorflow.python.distribute import distribute_lib
-    from tensorflow.python.eager import context
-    from tensorflow.python.framework import ops
-    if distribute_lib.has_strategy():
+    executing_eagerly, get_default_graph, has_strategy = functions()
+    if has_strategy():
         return None
-    if context.executing_eagerly():
+    if executing_eagerly():
         return _eager
-    if not clocks.is_in_step or not _is_in_fit() or not ops.executing_eagerly_outside_functions():
+    if not clocks.is_in_step or not is_in_fit() or not _is_version_2():
         return None
-    graph = ops.get_default_graph()
+    graph = get_default_graph()
     while graph is not None:
-        if str(getattr(graph, "name", "")).startswith(_DATASET_FUNCTIONS):
+        if str(getattr(graph, "name", "")).startswith(DATASET_FUNCTIONS):
             return None
         graph = getattr(graph, "outer_graph", None)
     if not _graphs:
         _graphs.append(_GraphClock())
         clocks.total = _graphs[0].total
     return _graphs[0]
+
+
+def _is_version_2():
+    from tensorflow.python.framework import ops
+    return ops.executing_eagerly_outside_functions()

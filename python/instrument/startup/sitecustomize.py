@@ -24,7 +24,8 @@ _TARGETS = frozenset((
     "lightning.pytorch.trainer.trainer", "pytorch_lightning.strategies.strategy",
     "pytorch_lightning.loops.evaluation_loop", "pytorch_lightning.trainer.trainer", "transformers.trainer",
     "keras.src.callbacks.callback_list", "keras.src.models.model", "tensorflow.python.ops.gen_dataset_ops",
-    "jax._src.monitoring", "trainscope._pipe"))
+    "tensorflow.python.eager.polymorphic_function.concrete_function", "tensorflow.python.training.optimizer",
+    "keras.src.optimizers.base_optimizer", "jax._src.monitoring", "trainscope._pipe"))
 
 
 class _Finder(object):
