@@ -1,8 +1,10 @@
 """The module of `run --instrument` with loops of the job's own on real TensorFlow: steps are those that the script counts."""
 # ctest-timeout: 900
+import unittest
+
 from instrumented_job import InstrumentedCase, tensorflow_python
 from progress_fifo import PYTHON_CLIENT
-from trainscope_test import main
+from trainscope_test import LONG, main
 
 MODEL = """
 import os, sys, time, numpy, tensorflow as tf
@@ -58,6 +60,7 @@ for epoch in range(3):
         self.assertTrue(any("33 steps of own loops" in mark for mark in lines.marks()), lines.marks())
         self.assertEqual(len(lines.phase_s("input")), 30, "data to evaluate with is read too")
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_a_function_that_reads_the_data_itself(self):
         self.assert_steps("""
 @tf.function
@@ -69,6 +72,7 @@ for epoch in range(2):
     except tf.errors.OutOfRangeError: pass
 """, 20)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_a_function_calls_another(self):
         """One that was traced before too, and one that was traced for the job."""
         self.assert_steps("""
@@ -85,6 +89,7 @@ for batch in data(5): around(batch); done += 1
 for batch in data(5): fresh(batch); done += 1
 """, 31)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_only_the_graph_that_updates(self):
         """One function makes graphs for training and for evaluation."""
         self.assert_steps("""
@@ -112,6 +117,7 @@ optimizer.apply([tf.constant(1.0)], [weight]); done += 1
 """, 26)
         self.assertEqual(len(lines.phase_s("input")), 25)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_functions_that_are_run_eagerly(self):
         self.assert_steps("""
 tf.config.run_functions_eagerly(True)
@@ -136,6 +142,7 @@ for batch in data(10):
     functions[1](batch)
 """, 60)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_one_after_the_other_makes_two(self):
         """Two functions in phases of several steps each."""
         self.assert_steps("""
@@ -148,6 +155,7 @@ for _ in range(4):
 for batch in data(5): policy(batch); done += 1
 """, 41)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_accumulation_and_scaled_losses(self):
         """An update that is skipped because of its gradients is no step, where the script sees it."""
         self.assert_steps("""
@@ -166,6 +174,7 @@ for batch in data(5):
     scaled.apply([batch * 1000.0], [weight]); done += 1
 """, 10)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_strategies(self):
         """With one thread for each device, and without threads."""
         self.assert_steps("""
@@ -247,6 +256,7 @@ for epoch in range(2):
         self.assertEqual(len(waits), 20)
         self.assertGreater(sum(waits), 20 * 0.05 * 0.5)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_the_jobs_own_reports_count(self):
         lines = self.sent("""
 import trainscope
@@ -256,6 +266,7 @@ for number, batch in enumerate(data(10)): train(batch); trainscope.step(number +
         self.assertEqual(len(lines.steps()), 10)
         self.assertTrue(all("loss" in step for step in lines.steps()), lines.all)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_other_threads(self):
         """Each thread has its own count; the first to end a step is the training's."""
         lines = self.sent("""
@@ -288,6 +299,7 @@ print(int(optimizer.iterations.numpy()))
                         lines.marks())
         self.assertLessEqual(len(lines.steps()), 5)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_what_is_raised_reaches_the_job(self):
         """A call that fails is no step, and later ones are."""
         self.assert_steps("""
@@ -302,6 +314,7 @@ for batch in data(6):
 train(tf.constant(1.0)); done += 1
 """, 4)
 
+    @unittest.skipUnless(LONG, "imports TensorFlow once more: TRAINSCOPE_LONG=1")
     def test_exports_and_graphs_of_version_1(self):
         source = """
 class Trainer(tf.Module):
