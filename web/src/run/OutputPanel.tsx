@@ -8,6 +8,7 @@ import type { Output } from '../source/types.ts';
 import type { RunState } from '../state/run.ts';
 import { isOutputOpen, toggleOutput } from '../state/settings.ts';
 import { clock } from '../format/time.ts';
+import { saidOfTimes } from './outputTimes.ts';
 
 const linesShown = 200;
 const settle = 150; // ms without movement before lines are loaded
@@ -92,12 +93,13 @@ export function OutputPanel({ run }: { run: RunState }) {
     );
   }
   const line = found.lines[found.at ?? found.lines.length - 1];
+  const said = saidOfTimes(found);
   return (
     <section class="output docked" aria-label="Output of the job">
       <h2>
         <button class="link" aria-expanded={isOpen} title="Show the lines, or only the one at the cursor (o)" onClick={toggleOutput}><span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> Output</button>
         {!isOpen && line ? <span class="output-line">{line.time_s !== null && <span class="muted">{clock(line.time_s, 0.1)} </span>}{line.text}</span>
-          : <span class="muted small">{found.times === 'estimated' ? 'times are estimated' : found.times === 'unknown' ? 'times are unknown' : 'follows the cursor'}</span>}
+          : <span class="muted small" title={said.title}>{said.text}</span>}
       </h2>
       {problem.value && <p class="muted">{problem.value}</p>}
       {isOpen && (
