@@ -55,19 +55,25 @@ Status visit_lines(const std::string& path, size_t bytes, size_t from, const Tak
 // When the bytes of a part were read, asked for in their order.
 class ReadTimes {
  public:
-  explicit ReadTimes(const std::string& path) {
+  ReadTimes(const std::string& path, int64_t zero_ns) : zero_ns_(zero_ns) {
     std::string bytes;
     const auto fd = open_regular_file(path);
-    if (fd && read_part(*fd, path, 0, kMostTimesBytes, bytes)) times_ = parse_output_times(bytes);
+    if (zero_ns <= 0 || !fd || !read_part(*fd, path, 0, kMostTimesBytes, bytes)) return;
+    times_ = parse_output_times(bytes);
   }
   bool empty() const { return times_.empty(); }
-  // nullptr: unknown.
-  const OutputTime* of(size_t byte) {
+  std::optional<OutputIndex::LineTime> of(size_t byte) {
     while (next_ < times_.size() && times_[next_].offset <= byte) ++next_;
-    return next_ == 0 ? nullptr : &times_[next_ - 1];
+    if (next_ == 0) return std::nullopt;
+    const OutputTime& time = times_[next_ - 1];
+    const double within_s = time.within_ns == kUnknownPause
+                                ? std::numeric_limits<double>::infinity()
+                                : to_seconds(time.within_ns);
+    return OutputIndex::LineTime{to_seconds(time.time_ns - zero_ns_), within_s};
   }
 
  private:
+  int64_t zero_ns_;
   std::vector<OutputTime> times_;
   size_t next_ = 0;
 };
@@ -105,6 +111,12 @@ class PrintedSteps {
     next();
     return time_s;
   }
+  // The same of a line that was read then; earlier steps are in lines that are not there.
+  std::optional<double> time_of(std::string_view line, const OutputIndex::LineTime& read) {
+    constexpr double kSameTime = 1e-6;
+    while (reader_ != nullptr && step_.time_s < read.time_s - kSameTime) next();
+    return step_.time_s > read.time_s + read.within_s ? std::nullopt : time_of(line);
+  }
 
  private:
   void next() {
@@ -132,7 +144,6 @@ std::string shown_line(std::string_view line) {
 
 Result<OutputIndex> OutputIndex::read(const RunView& run) {
   OutputIndex index;
-  const int64_t zero_ns = run.manifest().zero_monotonic_ns;
   std::vector<ReadTimes> times;
   for (const char* const name : kOutputFiles) {
     const std::string path = run.path() + "/" + name;
@@ -141,8 +152,9 @@ Result<OutputIndex> OutputIndex::read(const RunView& run) {
     TS_TRY(const size_t bytes, file_size(fd, path));
     index.files_.push_back({path, bytes});
     // After the size: a record is written before what it is about.
-    times.emplace_back(run.path() + "/" + output_times_name(name));
-    index.is_dated_ = index.is_dated_ || (zero_ns != 0 && !times.back().empty());
+    times.emplace_back(run.path() + "/" + output_times_name(name),
+                       run.manifest().zero_monotonic_ns);
+    index.is_dated_ = index.is_dated_ || !times.back().empty();
   }
   index.late_ = why_late(run.events());
   PrintedSteps steps(run.training());
@@ -153,7 +165,8 @@ Result<OutputIndex> OutputIndex::read(const RunView& run) {
         index.places_.push_back({file, line.begin, index.lines_});
       }
       if (index.is_dated_) {
-        index.add_read_time(times[file].of(line.last_byte()), zero_ns);
+        const auto time = times[file].of(line.last_byte());
+        index.add_read_time(time, time ? steps.time_of(line.text, *time) : std::nullopt);
       } else if (const auto time_s = steps.time_of(line.text);
                  time_s && index.anchors_.size() < kMostAnchors) {
         index.anchors_.push_back({index.lines_, *time_s});
@@ -166,13 +179,14 @@ Result<OutputIndex> OutputIndex::read(const RunView& run) {
   return index;
 }
 
-// Of the next line.
-void OutputIndex::add_read_time(const OutputTime* time, int64_t zero_ns) {
-  Anchor anchor{lines_, anchors_.empty() ? 0 : anchors_.back().time_s, 0, time != nullptr};
-  if (time != nullptr) {
-    anchor.time_s = std::max(anchor.time_s, to_seconds(time->time_ns - zero_ns));
-    anchor.within_s = time->within_ns == kUnknownPause ? std::numeric_limits<double>::infinity()
-                                                       : to_seconds(time->within_ns);
+// Of the next line; `printed_s`: of the step in it.
+void OutputIndex::add_read_time(const std::optional<LineTime>& time,
+                                std::optional<double> printed_s) {
+  Anchor anchor{lines_, anchors_.empty() ? 0 : anchors_.back().time_s, 0, time.has_value()};
+  if (time) {
+    const bool is_exact = printed_s && anchors_.size() < kMostAnchors;
+    anchor.time_s = std::max(anchor.time_s, is_exact ? *printed_s : time->time_s);
+    anchor.within_s = time->within_s;
   }
   const bool is_new = anchors_.empty() || anchors_.back().is_known != anchor.is_known ||
                       anchors_.back().time_s != anchor.time_s;

@@ -1,9 +1,9 @@
 // Lines of the job's output around a time.
 //
 // A line has the time at which the recorder read its last byte, to the tenth of a second or so
-// (docs/run-format.md). Runs of earlier versions have no such times: there, lines in which printed
-// steps were found have the time of their step, the times of lines between two of them are
-// interpolated, and the document says that they are estimated.
+// (docs/run-format.md); that of a printed step is exact. Runs of earlier versions have no such
+// times: there, lines in which printed steps were found have the time of their step, the times of
+// lines between two of them are interpolated, and the document says that they are estimated.
 //
 // Guarantees: memory does not grow with the output: one place per kilobyte or so is kept, and one
 // time per record. Limits: lines longer than 2,000 bytes are cut; of what is drawn over a line (\r)
@@ -22,10 +22,13 @@
 
 namespace trainscope {
 
-struct OutputTime;
-
 class OutputIndex {
  public:
+  // A line was read from this time on, and less than so much later.
+  struct LineTime {
+    double time_s = 0, within_s = 0;
+  };
+
   // Reads all of the output once.
   static Result<OutputIndex> read(const RunView& run);
 
@@ -52,7 +55,7 @@ class OutputIndex {
   };
   enum class Times { unknown, estimated, read };
 
-  void add_read_time(const OutputTime* time, int64_t zero_ns);
+  void add_read_time(const std::optional<LineTime>& time, std::optional<double> printed_s);
   Times times() const;
   const Anchor* anchor_of(size_t line) const;
   std::optional<double> time_of(size_t line) const;

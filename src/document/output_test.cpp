@@ -130,6 +130,26 @@ TEST_F(OutputTest, every_line_has_the_time_when_it_was_read) {
   EXPECT_EQ(text_at(lines(60, 10)), "last");
 }
 
+TEST_F(OutputTest, printed_steps_have_their_exact_time) {
+  write_dated("output", {{1, "step 10\nsaved 30\nstep 20\n"}, {3.05, "step 30\n"}});
+  std::vector<Step> steps(3);
+  const double times_s[] = {1, 1.06, 3.05};
+  for (size_t i = 0; i < 3; ++i) {
+    steps[i].step = *(steps[i].reported_number = 10 * static_cast<int64_t>(i + 1));
+    steps[i].time_s = times_s[i];
+  }
+  Training training;
+  training.source = "output";
+  training.details = std::make_shared<ListedSteps>(steps);
+  run_.set_training(training);
+  const Json found = lines(1.06, 10);
+  EXPECT_EQ(found["lines"][1]["time_s"], 1.0);
+  EXPECT_EQ(found["lines"][2]["time_s"], 1.06);
+  EXPECT_EQ(found["lines"][3]["time_s"], 3.05);
+  EXPECT_EQ(text_at(found), "step 20");
+  EXPECT_EQ(text_at(lines(1.05, 10)), "saved 30");
+}
+
 TEST_F(OutputTest, parts_have_their_own_times_and_one_without_them_has_none) {
   write_dated("output", {{1, "a\n"}, {2, "b\n"}});
   write("output.1.log", "c\nd\n");

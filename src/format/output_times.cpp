@@ -28,8 +28,9 @@ std::optional<OutputTime> parse_output_time(std::string_view record, size_t inde
   if (little_endian(record.substr(kSummedBytes)) != crc32c(record.substr(0, kSummedBytes))) {
     return std::nullopt;
   }
-  return OutputTime{static_cast<int64_t>(little_endian(record.substr(0, 8))),
-                    static_cast<size_t>(little_endian(record.substr(8, 4))),
+  const auto time_ns = static_cast<int64_t>(little_endian(record.substr(0, 8)));
+  if (time_ns < 0) return std::nullopt;
+  return OutputTime{time_ns, static_cast<size_t>(little_endian(record.substr(8, 4))),
                     output_pause_ns(index)};
 }
 

@@ -43,6 +43,9 @@ TEST(OutputTimes, a_damaged_one_makes_the_one_before_less_exact) {
   found = parse_output_times(third + first);  // a time that goes back is none
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].offset, 200U);
+  std::string never;
+  append_output_time(never, -1, 0);
+  EXPECT_TRUE(parse_output_times(never).empty());
   EXPECT_TRUE(parse_output_times("").empty());
 }
 

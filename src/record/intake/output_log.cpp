@@ -63,7 +63,7 @@ OutputLog::Taken OutputLog::search() {
   const int64_t now = monotonic_ns();
   search_pipe(now, taken);
   for (Followed& file : followed_) search_file(file, now, taken);
-  searched_ns_ = monotonic_ns();
+  searched_ns_ = now;
   return taken;
 }
 

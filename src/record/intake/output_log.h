@@ -71,7 +71,7 @@ class OutputLog {
   std::vector<Followed> followed_;
   UniqueFd file_;
   OutputDates dates_;
-  int64_t searched_ns_ = 0;  // when the last search ended: all of its bytes were printed by then
+  int64_t searched_ns_ = 0;  // the time of what was searched last
   size_t in_file_ = 0;
   bool is_head_ = true;
 };
