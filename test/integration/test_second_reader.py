@@ -146,7 +146,8 @@ def killed_in_between(home):
     wait_until(lambda: job.poll() is not None or trainscope(home, "sql", "killed", "select 1 from samples limit 1").stdout.split() == [b"1", b"1"])
     for pid in recorders(home):
         os.kill(pid, signal.SIGKILL)
-    assert job.wait(timeout=60) == 0
+    job.communicate(timeout=60)
+    assert job.returncode == 0
 
 
 def main():

@@ -32,7 +32,12 @@ with open(sys.argv[1], "w") as file: json.dump(known, file)
 
 
 class OutputTimes(Case):
-    def start_job(self, lines, stop=0, together=1, stdout=subprocess.PIPE):
+    def start_job(self, lines, stop=0, together=1, stdout=None):
+        if stdout is None:  # a pipe that is read: one with sixteen lines in it is full
+            reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            self.addCleanup(end, reader)
+            stdout = reader.stdin
+            self.addCleanup(stdout.close)
         words = [BIN, "run", "--quiet", "--", "python3", "-S", "-c", JOB, self.path("known"), *map(str, (lines, stop, together))]
         process = subprocess.Popen(words, env=self.environment(), stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.DEVNULL)
         self.addCleanup(end, process)
