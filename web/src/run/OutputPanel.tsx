@@ -11,6 +11,7 @@ import { clock } from '../format/time.ts';
 import { saidOfTimes } from './outputTimes.ts';
 
 const linesShown = 200;
+const afterAll_s = 1e9;
 const settle = 150; // ms without movement before lines are loaded
 
 /** Whether the user marked some of these lines, to copy them perhaps. */
@@ -50,7 +51,9 @@ export function OutputPanel({ run }: { run: RunState }) {
       if (!run.head.value) return;
       const before = chosen;
       chosen = run.view.cursor.value ?? run.view.selection.value?.from ?? null;
-      const at = chosen ?? run.view.shown.value.to;
+      const end = run.view.shown.value.to;
+      // At the end of the run the last lines are wanted; of a live run they are newer than its last samples.
+      const at = chosen ?? (end >= run.view.duration.value ? afterAll_s : end);
       // A live run that grows does not take lines away from whoever reads them.
       const isNews = run.view.hasGrown && chosen === before && output.peek() !== null;
       if (isNews && isHeld()) return;
