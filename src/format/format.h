@@ -11,6 +11,7 @@
 #include "format/frame.h"
 #include "format/kept_files.h"
 #include "format/manifest.h"
+#include "format/output_times.h"
 #include "format/run_data.h"
 #include "format/schema.h"
 #include "format/segment_writer.h"

@@ -21,6 +21,9 @@
 
 namespace trainscope {
 
+// The event of a recorder that could not watch the file that the job prints to.
+inline constexpr std::string_view kOutputIsPolled = "output_polled";  // times are coarse
+
 // One report of a step; a source may report every step, or every hundredth.
 struct Step {
   int64_t step = 0;    // counted through all epochs, from the first reported number

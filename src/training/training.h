@@ -50,7 +50,6 @@ class Reports {
 // Kinds of events by which the recorder states what printed lines are worth; the text is the
 // reason.
 inline constexpr std::string_view kOutputIsShared = "output_shared";  // they may be a stranger's
-inline constexpr std::string_view kOutputIsPolled = "output_polled";  // their times are coarse
 inline constexpr std::string_view kOutputIsUnseen = "output_unseen";  // and what to do instead
 // A pattern for --steps-from, guessed from printed lines in which no steps were found.
 inline constexpr std::string_view kStepsPattern = "steps_pattern";

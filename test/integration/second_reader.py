@@ -190,6 +190,41 @@ def segments(folder):
     return [name for name in sorted(os.listdir(folder)) if re.fullmatch(r"samples-\d{4,}\.seg", name)]
 
 
+def output_times(path):
+    """[(offset, time_ns)] of the whole records beside a part of the output."""
+    try:
+        with open(os.path.splitext(path)[0] + ".times", "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return []
+    found = []
+    for at in range(0, len(data) - 15, 16):
+        time_ns, offset, crc = struct.unpack_from("<qII", data, at)
+        is_later = not found or (offset >= found[-1][0] and time_ns >= found[-1][1])
+        if crc == crc32c(data[at:at + 12]) and is_later:
+            found.append((offset, time_ns))
+    return found
+
+
+def dated_lines(folder, zero_ns):
+    """[(seconds after t = 0 or None, line)] of the output: when the last byte of each line was read."""
+    lines = []
+    for name in ("output.log", "output.1.log", "output.2.log"):
+        path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            continue
+        with open(path, "rb") as file:
+            text = file.read()
+        times, offset, known, time_ns = output_times(path), 0, 0, None
+        for line in text.splitlines(keepends=True):
+            last = offset + max(len(line.rstrip(b"\n")) - 1, 0)
+            while known < len(times) and times[known][0] <= last:
+                time_ns, known = times[known][1], known + 1
+            lines.append((None if time_ns is None else (time_ns - zero_ns) / 1e9, line.rstrip(b"\n").decode()))
+            offset += len(line)
+    return lines
+
+
 class Run:
     def __init__(self, folder):
         self.folder = folder

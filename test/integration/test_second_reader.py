@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import report_file
 from trainscope_test import recorders, wait_until
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -19,7 +20,8 @@ BIN = os.environ.get("TRAINSCOPE_BIN", "build/trainscope")
 # Two seconds, and enough steps on a busy machine too.
 JOB = ("import os, time\nend = time.monotonic() + 2\npipe = open(os.environ['TRAINSCOPE_PIPE'], 'w')\nn = 0\n"
        "while n < 100 or time.monotonic() < end:\n"
-       "  n += 1; sum(range(20000)); time.sleep(.005); print('step', n, f'loss={1 / n}', file=pipe, flush=True)\nopen(os.devnull, 'wb').write(bytes(1 << 20))")
+       "  n += 1; sum(range(20000)); time.sleep(.005); print('step', n, f'loss={1 / n}', file=pipe, flush=True)\n"
+       "  if n % 4 == 0: print('a line' + '!' * (n % 7), flush=True)\nopen(os.devnull, 'wb').write(bytes(1 << 20))")
 
 
 def skip(reason):
@@ -96,6 +98,23 @@ def compare_steps(home, name):
     return len(told)
 
 
+def compare_output(home, name):
+    """The report has the time of each line that the files have."""
+    path = os.path.join(home, f"{name}.html")
+    read(home, "report", name, "-o", path)
+    with open(path) as file:
+        (run,) = report_file.Page(file.read()).data()["runs"].values()
+    with open(os.path.join(json.loads(read(home, "info", name, "--json"))["run"]["path"], "manifest.json")) as file:
+        zero_ns = json.load(file)["zero_monotonic_ns"]
+    theirs = second_reader.dated_lines(os.path.dirname(file.name), zero_ns)
+    ours = [(line["time_s"], line["text"]) for line in run["output"]["lines"]]
+    assert run["output"]["times"] == "read", run["output"]["times"]
+    assert [text for _, text in ours] == [text for _, text in theirs], (ours, theirs)
+    wrong = [(one, other) for one, other in zip(ours, theirs) if abs(one[0] - max(0, other[0])) > 1e-9]
+    assert not wrong and len(ours) > 20, (len(ours), wrong[:5])
+    return len(ours)
+
+
 def compare_other_forms(home, name):
     """jsonl, wide CSV and sql tell the same samples as the long CSV."""
     long = table(list(csv.reader(io.StringIO(read(home, "export", name, "--to", "csv"))))[1:])
@@ -121,12 +140,14 @@ def recorded(home, name, *options):
 def killed_in_between(home):
     """A recorder that is killed: two incarnations, perhaps two segments; one run to both readers."""
     job = subprocess.Popen([BIN, "run", "--quiet", "--every", "20ms", "--name", "killed", "--",
-                            sys.executable, "-c", JOB], env=environment_of(home), stdin=subprocess.DEVNULL)
+                            sys.executable, "-c", JOB], env=environment_of(home), stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE)  # some lines only; what goes to /dev/null is not recorded
     # Some samples of the first recorder are on disk.
     wait_until(lambda: job.poll() is not None or trainscope(home, "sql", "killed", "select 1 from samples limit 1").stdout.split() == [b"1", b"1"])
     for pid in recorders(home):
         os.kill(pid, signal.SIGKILL)
-    assert job.wait(timeout=60) == 0
+    job.communicate(timeout=60)
+    assert job.returncode == 0
 
 
 def main():
@@ -144,6 +165,8 @@ def main():
         killed_in_between(home)
         print("killed:", compare(home, "killed"), "samples agree")
         print("plain:", compare_steps(home, "plain"), "steps agree")
+        for name in ("plain", "killed"):
+            print(f"{name}:", compare_output(home, name), "lines agree")
         path = json.loads(read(home, "info", "plain", "--json"))["run"]["path"]
         with open(os.path.join(path, "manifest.json"), "w"):
             pass

@@ -418,7 +418,12 @@ class Answers(Case):
         self.assertEqual(len(marks["pauses"]), len(info["pauses"]))
         output = view.json(f"{run}/output?at={steps['time'][14]}&lines=9")
         self.assertEqual(output["lines"][output["at"]]["text"], "step 15 loss 0.0667")
-        self.assertEqual((len(output["lines"]), output["times"], output["more_before"]), (9, "estimated", True))
+        self.assertEqual((len(output["lines"]), output["times"], output["more_before"]), (9, "read", True))
+        self.assertEqual((round(output["within_s"], 9), output["late"]), (0.1, None))
+        # A run of an earlier version.
+        os.remove(os.path.join(info["run"]["path"], "output.times"))
+        older = View(self).json(f"{run}/output?at={steps['time'][14]}&lines=9")
+        self.assertEqual((older["lines"][older["at"]]["text"], older["times"]), ("step 15 loss 0.0667", "estimated"))
         found = view.json(f"/api/compare/distribution?runs={info['run']['id']}")["runs"][0]
         self.assertEqual(len(found["quantiles"]), 101)
         self.assertEqual(found["quantiles"], sorted(found["quantiles"]))

@@ -79,23 +79,32 @@ test('the table and the arrow keys give the values to those who do not see lines
   assert.ok((await params(page)).select);
 }));
 
-test('output follows the cursor', () => withPage(`#/run/${runs.printed}`, async (page) => {
-  await isDrawn(page, 'loss');
-  await page.getByText('step 60 loss').waitFor();
-  await settled(page);
-  const { run } = await api(`/api/run/${runs.printed}`);
-  const { begin_s, end_s } = (await api(`/api/run/${runs.printed}/info`)).steps;
-  // When lines were printed is a matter of the machine: the line of a time is the one that the API gives.
-  const lineAt = async (time) => { const { lines, at } = await api(`/api/run/${runs.printed}/output?at=${time}&lines=200`); return Number(/step (\d+)/.exec(lines[at]?.text)?.[1] ?? 0); };
-  const { width } = await page.locator('#chart-loss .u-over').boundingBox();
-  const pixel_s = run.duration_s / width;
-  for (const share of [0.25, 0.75]) {
-    const time = begin_s + (end_s - begin_s) * share;
-    const [least, most] = [await lineAt(time - 2 * pixel_s), await lineAt(time + 2 * pixel_s)];
-    await hover(page, 'loss', time / run.duration_s, async () => {
-      const [line] = await page.locator('.output-lines .at').allInnerTexts();
-      const shown = Number(/step (\d+)/.exec(line ?? '')?.[1]);
-      return shown >= least && shown <= most;
-    });
-  }
-}));
+for (const [what, id, last] of [['prints its steps', runs.printed, 'step 60 loss'], ['reports its steps through the pipe', runs.slow, 'line 120 of the job']]) {
+  test(`output of a job that ${what} follows the cursor`, () => withPage(`#/run/${id}`, async (page) => {
+    await isDrawn(page, 'loss');
+    await page.getByText(last).waitFor();
+    await settled(page);
+    const { run } = await api(`/api/run/${id}`);
+    const { begin_s, end_s } = (await api(`/api/run/${id}/info`)).steps;
+    const numberOf = (text) => Number(/(?:step|line) (\d+)/.exec(text ?? '')?.[1] ?? 0);
+    // When lines were printed is a matter of the machine: the line of a time is the one that the API gives.
+    const outputAt = (time) => api(`/api/run/${id}/output?at=${time}&lines=200`);
+    const lineAt = async (time) => { const { lines, at } = await outputAt(time); return numberOf(lines[at]?.text); };
+    const { width } = await page.locator('#chart-loss .u-over').boundingBox();
+    const pixel_s = run.duration_s / width;
+    for (const share of [0.25, 0.75]) {
+      const time = begin_s + (end_s - begin_s) * share;
+      const [least, most] = [await lineAt(time - 2 * pixel_s), await lineAt(time + 2 * pixel_s)];
+      await hover(page, 'loss', time / run.duration_s, async () => {
+        const [line] = await page.locator('.output-lines .at > :last-child').allInnerTexts();
+        return numberOf(line) >= least && numberOf(line) <= most;
+      });
+      const [shown, text] = await page.locator('.output-lines .at').evaluate((line) => [...line.children].map((one) => one.textContent));
+      const { lines } = await outputAt(time);
+      const [minutes, seconds] = shown.split(':').map(Number);
+      const expected = lines.find((line) => line.text === text).time_s;
+      assert.ok(Math.abs(60 * minutes + seconds - expected) < 0.051, `${shown} is the time of "${text}": ${expected}`);
+    }
+    assert.doesNotMatch(await page.locator('.output h2').innerText(), /unknown|estimated/);
+  }));
+}

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "format/format.h"
 
 namespace trainscope {
 
@@ -19,7 +20,10 @@ constexpr size_t kPartBytes = size_t{16} << 20;
 constexpr size_t kReadBytes = 65536;
 constexpr int kLogReadsAtOnce = 16;
 
-const char* part_name(bool is_first) { return is_first ? "output.log" : "output.2.log"; }
+constexpr const char* kOlderPart = "output.1.log";
+constexpr const char* kNewestPart = "output.2.log";
+
+const char* part_name(bool is_first) { return is_first ? "output.log" : kNewestPart; }
 
 }  // namespace
 
@@ -59,6 +63,7 @@ OutputLog::Taken OutputLog::search() {
   const int64_t now = monotonic_ns();
   search_pipe(now, taken);
   for (Followed& file : followed_) search_file(file, now, taken);
+  searched_ns_ = now;
   return taken;
 }
 
@@ -174,7 +179,23 @@ bool OutputLog::open_part(const std::string& name) {
   struct stat st {};
   ::fstat(file_.get(), &st);
   in_file_ = static_cast<size_t>(st.st_size);  // a restarted recorder continues here
+  dates_.open(folder_ + "/" + output_times_name(name), in_file_ == 0);
   return true;
+}
+
+// The newest part becomes the older one, whose previous content is older than the last 16 MiB. A
+// part without times is nothing wrong, times of another part are: a recorder may be killed in
+// between.
+void OutputLog::begin_part() {
+  file_.reset();
+  if (!is_head_) {
+    const std::string older = folder_ + "/" + kOlderPart, newest = folder_ + "/" + kNewestPart;
+    const std::string older_times = folder_ + "/" + output_times_name(kOlderPart);
+    ::unlink(older_times.c_str());
+    ::rename(newest.c_str(), older.c_str());
+    ::rename((folder_ + "/" + output_times_name(kNewestPart)).c_str(), older_times.c_str());
+  }
+  is_head_ = false;
 }
 
 int64_t OutputLog::keep(std::string_view bytes, SharedFollowed* at) {
@@ -183,16 +204,11 @@ int64_t OutputLog::keep(std::string_view bytes, SharedFollowed* at) {
       return static_cast<int64_t>(bytes.size());
     }
     if (in_file_ >= kPartBytes) {
-      file_.reset();
-      // The newest part becomes the older one, whose previous content is older than the last 16
-      // MiB.
-      if (!is_head_) {
-        ::rename((folder_ + "/output.2.log").c_str(), (folder_ + "/output.1.log").c_str());
-      }
-      is_head_ = false;
+      begin_part();
       continue;
     }
     const size_t n = std::min(bytes.size(), kPartBytes - in_file_);
+    dates_.note(searched_ns_, in_file_);
     if (at != nullptr) {
       at->write_from = at->logged.load();
       at->part_size = static_cast<int64_t>(in_file_);

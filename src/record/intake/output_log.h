@@ -1,4 +1,5 @@
-// Stores the job's output in the run folder: the first 16 MiB and the last 16 MiB or more.
+// Stores the job's output in the run folder, and when it was read: the first 16 MiB and the last 16
+// MiB or more.
 //
 // Reads the copy pipe and regular files that the job writes itself. Runs on its own thread: a disk
 // that hangs affects the copy, never the user's output. The position in a file is in the shared
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "record/intake/output_dates.h"
 #include "record/sample/shared.h"
 
 namespace trainscope {
@@ -59,6 +61,7 @@ class OutputLog {
   // Returns the bytes that are lost. `at`: of the file that they are from; nullptr: of the pipe.
   int64_t keep(std::string_view bytes, SharedFollowed* at);
   bool open_part(const std::string& name);
+  void begin_part();
 
   std::string folder_;
   OutputObserver observer_;
@@ -67,6 +70,8 @@ class OutputLog {
   std::string waiting_;  // of the pipe: observed, not stored
   std::vector<Followed> followed_;
   UniqueFd file_;
+  OutputDates dates_;
+  int64_t searched_ns_ = 0;  // the time of what was searched last
   size_t in_file_ = 0;
   bool is_head_ = true;
 };

@@ -16,9 +16,10 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kOwnNames = {"tail",         "tail.new",     "output.log",
-                                                       "output.1.log", "output.2.log", "progress",
-                                                       "reserve",      "manifest.json"};
+constexpr std::array<std::string_view, 11> kOwnNames = {
+    "tail",         "tail.new",     "output.log",     "output.1.log",
+    "output.2.log", "output.times", "output.1.times", "output.2.times",
+    "progress",     "reserve",      "manifest.json"};
 
 // Folders of a run, and how deep what Trainscope put into them is.
 constexpr int kInstrumentDepth = 4, kKeptDepth = 1;

@@ -8,8 +8,10 @@ import type { Output } from '../source/types.ts';
 import type { RunState } from '../state/run.ts';
 import { isOutputOpen, toggleOutput } from '../state/settings.ts';
 import { clock } from '../format/time.ts';
+import { saidOfTimes } from './outputTimes.ts';
 
 const linesShown = 200;
+const afterAll_s = 1e9;
 const settle = 150; // ms without movement before lines are loaded
 
 /** Whether the user marked some of these lines, to copy them perhaps. */
@@ -49,7 +51,9 @@ export function OutputPanel({ run }: { run: RunState }) {
       if (!run.head.value) return;
       const before = chosen;
       chosen = run.view.cursor.value ?? run.view.selection.value?.from ?? null;
-      const at = chosen ?? run.view.shown.value.to;
+      const end = run.view.shown.value.to;
+      // At the end of the run the last lines are wanted; of a live run they are newer than its last samples.
+      const at = chosen ?? (end >= run.view.duration.value ? afterAll_s : end);
       // A live run that grows does not take lines away from whoever reads them.
       const isNews = run.view.hasGrown && chosen === before && output.peek() !== null;
       if (isNews && isHeld()) return;
@@ -92,12 +96,13 @@ export function OutputPanel({ run }: { run: RunState }) {
     );
   }
   const line = found.lines[found.at ?? found.lines.length - 1];
+  const said = saidOfTimes(found);
   return (
     <section class="output docked" aria-label="Output of the job">
       <h2>
         <button class="link" aria-expanded={isOpen} title="Show the lines, or only the one at the cursor (o)" onClick={toggleOutput}><span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> Output</button>
         {!isOpen && line ? <span class="output-line">{line.time_s !== null && <span class="muted">{clock(line.time_s, 0.1)} </span>}{line.text}</span>
-          : <span class="muted small">{found.times === 'estimated' ? 'times are estimated' : found.times === 'unknown' ? 'times are unknown' : 'follows the cursor'}</span>}
+          : <span class="muted small" title={said.title}>{said.text}</span>}
       </h2>
       {problem.value && <p class="muted">{problem.value}</p>}
       {isOpen && (

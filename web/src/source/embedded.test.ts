@@ -22,6 +22,7 @@ test('no line of an output without times is that of the cursor', async () => {
   const withOutput = (times: string, line: object) => report({ runs: { r1: { ...runs['r1'], output: { lines: [line], at: null, more_before: false, more_after: false, times } } } });
   equal((await withOutput('unknown', lines[0] ?? {}).output('r1', 3)).at, null);
   equal((await withOutput('estimated', { time_s: 1, text: 'one' }).output('r1', 3)).at, 0);
+  equal((await withOutput('read', { time_s: 1, text: 'one' }).output('r1', 3)).at, 0);
 });
 
 test('a report without a comparison begins with its run', () => {

@@ -141,7 +141,7 @@ export class EmbeddedSource implements DataSource {
   }
   async output(id: string, at: number): Promise<Output> {
     const output = this.#run(id).output;
-    if (!output) return { lines: [], at: null, more_before: false, more_after: false, times: 'unknown' };
+    if (!output) return { lines: [], at: null, more_before: false, more_after: false, times: 'unknown', within_s: null, late: null };
     if (output.times === 'unknown') return output; // no line is that of the cursor
     const after = output.lines.findIndex((line) => line.time_s !== null && line.time_s > at);
     return { ...output, at: after < 0 ? output.lines.length - 1 : Math.max(0, after - 1) };

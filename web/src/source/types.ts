@@ -139,7 +139,12 @@ export interface Output {
   at: number | null;
   more_before: boolean;
   more_after: boolean;
-  times: string;
+  /** Whether the recorder noted when it read the lines; of earlier versions' runs they are estimated from printed steps, or unknown. */
+  times: 'read' | 'estimated' | 'unknown';
+  /** Lines were read less than so many seconds after their time; null: nobody knows how much later. */
+  within_s: number | null;
+  /** Why they may have been read long after they were printed. */
+  late: string | null;
 }
 
 export interface KeptFile {
