@@ -26,6 +26,7 @@ _FUNCTIONS = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
 DATASET_FUNCTIONS = ("Dataset_", "tf_data_structured_function")
 _MOST_WAITS = 4096  # before one step: what was read earlier is no batch of training
 _MOST_TOLD = 3
+_MOST_UPDATES = 256  # of different functions and optimizers: none of them comes back, so nothing shows where a step ends
 
 
 class _Updates:
@@ -40,13 +41,13 @@ class _Updates:
 
 class _Training:
     """Of one thread."""
-    __slots__ = ("log", "number", "is_updating", "updated", "updated_ns", "turn", "waits", "read", "own_ns", "steps",
-                 "began_ns")
+    __slots__ = ("log", "number", "is_updating", "is_uncounted", "updated", "updated_ns", "turn", "waits", "read", "own_ns",
+                 "steps", "began_ns")
 
     def __init__(self, log):
         self.log = log
         self.number = self.steps = self.updated_ns = self.own_ns = 0
-        self.is_updating = False
+        self.is_updating = self.is_uncounted = False
         self.updated = {}  # functions and optimizers, since the last step: when they ended
         self.turn = []  # those of the last step that had several
         self.waits = collections.deque(maxlen=_MOST_WAITS)  # (iterator, began, ended) since the last update
@@ -62,10 +63,19 @@ class _Training:
 
     def end(self, key):
         now = now_ns()
+        if self.is_uncounted:
+            return
         self.updated[key] = self.updated_ns = now
+        if len(self.updated) > _MOST_UPDATES:
+            self._give_up()
         if self.waits:
             self._take_waits()
         self.own_ns += now_ns() - now
+
+    def _give_up(self):
+        self.is_uncounted = True
+        self.updated = {}
+        session.note_unattached("steps of own loops", "each update is by another function or optimizer")
 
     def end_step(self):
         """Nothing follows, or fit() does."""
@@ -151,7 +161,10 @@ class _Loops:
         training = getattr(self.of_thread, "training", None)
         if training is None:
             for ended in [training for training in self.trainings if training.log.has_ended()]:
-                self.trainings.remove(ended)
+                try:
+                    self.trainings.remove(ended)
+                except ValueError:
+                    continue  # Another thread was faster.
                 ended.finish()
             training = self.of_thread.training = _Training(session.log())
             self.trainings.append(training)

@@ -79,6 +79,8 @@ bool may_match(const PrintedFormat& format, std::string_view line) {
 
 namespace {
 
+bool is_count(std::string_view name) { return name == "step" || name == "of"; }
+
 // "Acc: 40.00%" is a ratio of 0.4, whatever the group is called.
 bool is_percentage(std::string_view name, std::string_view text, std::string_view line) {
   if (!name.ends_with("accuracy") || text.empty()) return false;
@@ -101,7 +103,8 @@ Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match
     if (is_percent && text.ends_with('%')) text.remove_suffix(1);
     if (text.starts_with('+')) text.remove_prefix(1);
     std::string without_commas;
-    if (text.find(',') != std::string_view::npos) {
+    // Only counts are written so: the comma of "loss 0,537" is another one.
+    if (is_count(name) && text.find(',') != std::string_view::npos) {
       std::remove_copy(text.begin(), text.end(), std::back_inserter(without_commas), ',');
       text = without_commas;
     }

@@ -307,6 +307,8 @@ std::optional<double> PrintedSteps::step_number(const PrintedFormat& format,
   if (index) return *index + 1;
   if (!step || !format.may_count_from_zero || !match.find("of")) return step;
   if (*step == 0) counts_from_zero_ = 1;
+  // "1000/1000" after "0/1000": the total is reached, so numbers are those of steps that are done.
+  if (*step == match.find("of")) counts_from_zero_ = 0;
   return *step + counts_from_zero_.value_or(0);
 }
 

@@ -14,9 +14,9 @@ class PrintedNumbers : public testing::Test {
   ~PrintedNumbers() override { memory_.unmap(); }
 
   // The stored lines of this output, without time and source.
-  std::string kept(const std::string& output) {
+  std::string kept(const std::string& output, const std::string& own_pattern = "") {
     MatchingBudget unlimited{0, [] { return int64_t{0}; }};
-    PrintedSteps printed(sink_, "", unlimited, &line_);
+    PrintedSteps printed(sink_, own_pattern, unlimited, &line_);
     printed.take(output, 1);
     std::string lines;
     const std::string stored = take_reports(ring_);
@@ -43,6 +43,11 @@ TEST_F(PrintedNumbers, from_zero_in_each_epoch_and_for_a_recorder_that_was_resta
   EXPECT_EQ(kept("Epoch: [1][10/20]\tLoss 6.0 (6.0)\n"), "step 11 loss=6 epoch=1 of=20\n");
 }
 
+TEST_F(PrintedNumbers, from_zero_to_the_total_are_steps_that_are_done) {
+  EXPECT_EQ(kept("Step 0/200, Loss: 3\nStep 100/200, Loss: 2\nStep 200/200, Loss: 1\n"),
+            "step 1 loss=3 of=200\nstep 101 loss=2 of=200\nstep 200 loss=1 of=200\n");
+}
+
 TEST_F(PrintedNumbers, numbers_from_one_stay_as_they_are) {
   EXPECT_EQ(kept("Epoch [1/2], Step [1/9], Loss: 3\nEpoch [1/2], Step [2/9], Loss: 2\n"),
             "step 1 loss=3 epoch=1 of=9\nstep 2 loss=2 epoch=1 of=9\n");
@@ -54,6 +59,11 @@ TEST_F(PrintedNumbers, commas_between_thousands) {
             "step 999 loss=3\nstep 1000 loss=2\nstep 12345678 loss=1 of=20000000\n");
   EXPECT_EQ(kept("Epoch [1/2], Step [1,000/9,000], Loss: 3\n"),
             "step 1000 loss=3 epoch=1 of=9000\n");
+}
+
+// 0,537 is not 537.
+TEST_F(PrintedNumbers, a_comma_before_decimals_leaves_a_value_unknown) {
+  EXPECT_EQ(kept("at 1,024: 0,537\n", R"(at (?<step>[\d,]+): (?<loss>[\d.,]+))"), "step 1024\n");
 }
 
 TEST_F(PrintedNumbers, an_accuracy_after_the_loss) {

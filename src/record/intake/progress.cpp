@@ -185,10 +185,11 @@ void add_printed_notes(const Shared& shared, bool from_own_pattern,
         skipped));
   }
   if (const int64_t unsearched = shared.output_unsearched; unsearched > 0) {
-    notes.push_back(fmt::format(
-        "{} printed bytes were not searched for steps: the recorder or the run folder did not keep "
-        "up",
-        unsearched));
+    notes.push_back(
+        fmt::format("{} printed bytes were not searched for steps: the recorder, the run folder or "
+                    "the reader of "
+                    "the output did not keep up",
+                    unsearched));
   }
 }
 

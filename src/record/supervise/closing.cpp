@@ -79,8 +79,10 @@ void complete_manifest(const RunToClose& run) {
   const Shared& shared = *run.memory;
   m.bytes_written = shared.bytes_written;
   if (shared.output_dropped > 0) {
-    m.notes.push_back(fmt::format("output.log lacks {} bytes that could not be written",
-                                  shared.output_dropped.load()));
+    m.notes.push_back(fmt::format(
+        "output.log lacks {} bytes that could not be written, or that the reader of the "
+        "output was too slow for",
+        shared.output_dropped.load()));
   }
   for (std::string& note : progress_notes(shared, run.wants_printed_steps)) {
     m.notes.push_back(std::move(note));

@@ -113,6 +113,8 @@ void OutputChannel::watch_both_ends() {
 
 void OutputChannel::note_unlogged(Shared& shared) const {
   int waiting = 0;
+  // What a process left behind prints is not waited for, and does not lack.
+  if (!waits_for_reader(shared)) return;
   if (is_closed() || ::ioctl(read_end_.get(), FIONREAD, &waiting) != 0) return;
   const int64_t unlogged = waiting - static_cast<int64_t>(logged_ahead_);
   if (unlogged <= 0) return;
