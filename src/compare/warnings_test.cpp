@@ -49,6 +49,18 @@ TEST_F(WarningsTest, equal_runs_only_lack_repeats) {
             "--repeat 5\n");
 }
 
+TEST_F(WarningsTest, few_times_of_steps) {
+  home_.add("rare", {.seed = 3, .step_s = 10, .steps = 5});
+  home_.add("often", {.seed = 4, .step_s = 1, .steps = 50});
+  const auto ids = [&](const char* a, const char* b) {
+    const auto comparison = home_.compare({a}, {b});
+    EXPECT_TRUE(comparison);
+    return warning_ids(*comparison);
+  };
+  EXPECT_THAT(ids("a", "rare"), HasSubstr("few_times"));
+  EXPECT_THAT(ids("a", "often"), Not(HasSubstr("few_times"))) << "a difference is seen";
+}
+
 TEST_F(WarningsTest, host_and_hardware) {
   b_.own_manifest().host_name = "node2";
   b_.set_host(R"({"threads": 2, "cpu_model": "a faster processor"})");
