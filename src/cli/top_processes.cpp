@@ -25,6 +25,8 @@ constexpr int64_t kReadPauseNs = 900 * kNsPerMs;
 // files, and an undecided process may show it later.
 constexpr int kLooksPerReading = 8;
 constexpr int64_t kFirstLookPauseNs = kNsPerSecond, kMostLookPauseNs = 60 * kNsPerSecond;
+// A copy of the job may be a worker that has not handed over a batch yet.
+constexpr int kLooksBeforeMain = 2;
 constexpr size_t kMostCommandBytes = 4096;
 
 // Names of the processes that a supervisor starts besides its job.
@@ -207,6 +209,7 @@ void JobProcessReader::update(Known& known, pid_t pid, const ProcessStat& stat, 
   known.command = command_of(root_, pid, name);
   known.name = std::move(name);
   known.look_due_ns = known.look_pause_ns = 0;
+  known.undecided_looks = 0;
 }
 
 void JobProcessReader::look_at_some(int64_t now_ns) {
@@ -218,6 +221,9 @@ void JobProcessReader::look_at_some(int64_t now_ns) {
     known.is_worker =
         kind.worker == WorkerSign::name || kind.worker == WorkerSign::hands_over_memory;
     known.is_compiler = kind.is_compiler;
+    const bool is_undecided = kind.worker == WorkerSign::undecided;
+    known.undecided_looks =
+        is_undecided ? std::min(known.undecided_looks, kLooksBeforeMain) + 1 : 0;
     known.look_pause_ns = std::clamp(2 * known.look_pause_ns, kFirstLookPauseNs, kMostLookPauseNs);
     known.look_due_ns = now_ns + known.look_pause_ns;
   }
@@ -228,7 +234,8 @@ void JobProcessReader::elect_main() {
   Known* main = nullptr;
   for (auto& [pid, known] : known_) {
     known.is_main = false;
-    if (known.is_worker || known.is_compiler) continue;
+    const bool is_open = known.undecided_looks > 0 && known.undecided_looks <= kLooksBeforeMain;
+    if (known.is_worker || known.is_compiler || is_open) continue;
     if (main == nullptr || known.cpu_ticks > main->cpu_ticks) main = &known;
   }
   if (main != nullptr) main->is_main = true;
@@ -267,7 +274,7 @@ TopProcesses JobProcessReader::rows(const std::string& filter) const {
   if (out.rows.empty() && !filter.empty()) {
     out.no_rows = fmt::format("no process matches '{}'; escape removes the filter", filter);
   } else if (out.rows.empty()) {
-    out.no_rows = "no process can be read";
+    out.no_rows = "the job has no living process";
   }
   return out;
 }

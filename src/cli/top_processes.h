@@ -50,6 +50,7 @@ class JobProcessReader {
     std::string name, command;
     ProcessStat stat;
     bool is_worker = false, is_compiler = false, is_main = false;
+    int undecided_looks = 0;  // how often it may have been a worker or not
     int64_t look_due_ns = 0, look_pause_ns = 0;
   };
 

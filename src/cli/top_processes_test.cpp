@@ -99,6 +99,19 @@ TEST_F(TopProcessesTest, have_their_numbers_and_the_busiest_is_first) {
   EXPECT_EQ(job.rows[1].command, "python3 train.py");
 }
 
+TEST_F(TopProcessesTest, a_copy_of_the_job_is_not_main_before_it_may_have_handed_over_a_batch) {
+  put({.pid = kWorker, .parent = kJob, .cpu_ticks = 500});
+  const auto main_pid = [&] {
+    for (const ProcessRow& row : read().rows) {
+      if (row.role == "main") return static_cast<pid_t>(row.pid);
+    }
+    return pid_t{0};
+  };
+  EXPECT_EQ(main_pid(), kJob);
+  for (int second = 0; second < 10; ++second) (void)read();
+  EXPECT_EQ(main_pid(), kWorker);
+}
+
 TEST_F(TopProcessesTest, that_join_and_leave_are_seen) {
   EXPECT_EQ(pids(), "100;");
   put({.pid = 201, .parent = kJob, .start_ticks = 990});

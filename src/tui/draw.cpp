@@ -250,21 +250,27 @@ class TopDrawing {
     if (count == 0) grid_.put(top, layout_.line, run().no_rows);
   }
 
-  // The job's processes while it runs here, and otherwise its threads as they were recorded.
+  // The job's processes while it runs here, and its threads as they were recorded.
   void draw_panel(int top, int bottom) {
     const TopProcesses& processes = content_.processes;
     const TableSpace space{top, bottom - 1 - top};
     if (space.rows < 2) return;
     if (state_.panel == Panel::processes && processes.are_living) {
       const size_t hidden = draw_processes(grid_, space, processes, state_.first_row);
-      return draw_panel_name(bottom - 1, "processes", hidden);
+      draw_panel_name(bottom - 1, "processes", hidden);
+      // If there is space for both; a filter is for one of them.
+      const int below = top + static_cast<int>(processes.rows.size()) + 2;
+      const bool has_space = hidden == 0 && state_.filter.empty() && bottom - 1 - below >= 2;
+      if (has_space) (void)draw_threads(below, bottom, 0);
+      return;
     }
     if (state_.panel == Panel::processes) {
       const std::string& reason = processes.no_rows;
       grid_.put(top++, 0, reason.empty() ? "reading the processes …" : reason);
       if (reason.empty()) return;
     }
-    draw_threads(top, bottom);
+    const size_t hidden = draw_threads(top, bottom, state_.first_row);
+    draw_panel_name(bottom - 1, "threads", hidden);
   }
 
   void draw_panel_name(int row, std::string name, size_t hidden) {
@@ -272,13 +278,14 @@ class TopDrawing {
     grid_.put(row, 0, name + hidden_text(hidden), Look::strong, layout_.plot_at() - 1);
   }
 
-  void draw_threads(int top, int bottom) {
-    if (run().panel == Panel::none) return;  // of a view that was left
+  // Returns how many there are below the last one.
+  size_t draw_threads(int top, int bottom, int wanted_first) {
+    if (run().panel == Panel::none) return 0;  // of a view that was left
     draw_thread_headings(grid_, top++);
     const std::vector<ThreadRow>& threads = run().threads;
     const auto count = static_cast<int>(threads.size());
     const int shown = std::clamp(bottom - 1 - top, 0, count);
-    const int first = std::clamp(state_.first_row, 0, count - shown);
+    const int first = std::clamp(wanted_first, 0, count - shown);
     for (int i = 0; i < shown; ++i) {
       const ThreadRow& thread = threads[static_cast<size_t>(first + i)];
       draw_thread(grid_, top + i, thread);
@@ -286,7 +293,7 @@ class TopDrawing {
     }
     if (count == 0) grid_.put(top, 2, run().no_threads);
     draw_ticks(bottom - 1);
-    draw_panel_name(bottom - 1, "threads", static_cast<size_t>(count - first - shown));
+    return static_cast<size_t>(count - first - shown);
   }
 
   Look look_of(const PlotRow& row) const {

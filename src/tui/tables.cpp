@@ -85,7 +85,7 @@ void draw_thread_headings(Grid& grid, int row) {
   grid.put_right(row, at.blocked, "blocked", Look::dim);
   if (at.disk == 0) return;
   grid.put_right(row, at.disk, "disk", Look::dim);
-  grid.put(row, thread_columns(grid.size().columns), "running", Look::dim);
+  grid.put(row, thread_columns(grid.size().columns), "running over time", Look::dim);
 }
 
 void draw_thread(Grid& grid, int row, const ThreadRow& thread) {
