@@ -257,12 +257,12 @@ class TopDrawing {
     if (space.rows < 2) return;
     if (state_.panel == Panel::processes && processes.are_living) {
       const size_t hidden = draw_processes(grid_, space, processes, state_.first_row);
-      draw_panel_name(bottom - 1, "processes", hidden);
       // If there is space for both; a filter is for one of them.
       const int below = top + static_cast<int>(processes.rows.size()) + 2;
       const bool has_space = hidden == 0 && state_.filter.empty() && bottom - 1 - below >= 2;
-      if (has_space) (void)draw_threads(below, bottom, 0);
-      return;
+      const size_t cut = has_space ? draw_threads(below, bottom, 0) : 0;
+      const std::string more = cut == 0 ? "" : fmt::format("  t {} more threads", cut);
+      return draw_panel_name(bottom - 1, "processes" + more, hidden);
     }
     if (state_.panel == Panel::processes) {
       const std::string& reason = processes.no_rows;
