@@ -191,26 +191,6 @@ size_t usual_distance(const WindowFold& fold, const TimeWindows& windows) {
   return *middle;
 }
 
-// A sample says what was until the next one is due: windows that are shorter than the period show
-// it too.
-std::vector<std::optional<double>> plotted_values(const WindowFold& fold,
-                                                  const TimeWindows& windows, double period_s) {
-  auto most = static_cast<size_t>(std::ceil(period_s / windows.length_s - 1e-9));
-  const size_t usual = usual_distance(fold, windows);
-  if (most > 0 && usual > most) most = usual + usual / 2;  // not at equal distances
-  std::vector<std::optional<double>> values;
-  std::optional<size_t> last;
-  for (size_t k = 0; k < windows.count; ++k) {
-    values.push_back(fold.at(k));
-    if (values[k]) {
-      last = k;
-    } else if (last && k - *last < most) {
-      values[k] = values[*last];
-    }
-  }
-  return values;
-}
-
 bool is_ratio(const Series& series) {
   return series.unit == "1" && series.metric != "train.loss" &&
          !series.metric.starts_with("counter.");
@@ -324,6 +304,24 @@ std::optional<double> last_of(const WindowFold& fold, const TimeWindows& windows
 }
 
 }  // namespace
+
+std::vector<std::optional<double>> plotted_values(const WindowFold& fold,
+                                                  const TimeWindows& windows, double period_s) {
+  auto most = static_cast<size_t>(std::ceil(period_s / windows.length_s - 1e-9));
+  const size_t usual = usual_distance(fold, windows);
+  if (most > 0 && usual > most) most = usual + usual / 2;  // not at equal distances
+  std::vector<std::optional<double>> values;
+  std::optional<size_t> last;
+  for (size_t k = 0; k < windows.count; ++k) {
+    values.push_back(fold.at(k));
+    if (values[k]) {
+      last = k;
+    } else if (last && k - *last < most) {
+      values[k] = values[*last];
+    }
+  }
+  return values;
+}
 
 Result<TopRows> read_top_rows(const RunView& run, const ViewRequest& request,
                               const TimeWindows& windows) {

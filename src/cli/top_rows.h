@@ -19,6 +19,11 @@ struct TopRows {
 Result<TopRows> read_top_rows(const RunView& run, const ViewRequest& request,
                               const TimeWindows& windows);
 
+// The values of a plot. A sample says what was until the next one is due: windows that are shorter
+// than the period show it too.
+std::vector<std::optional<double>> plotted_values(const WindowFold& fold,
+                                                  const TimeWindows& windows, double period_s);
+
 // Processes and threads of the job, its memory and its CPUs, as of the last of the windows in which
 // they were recorded; "" if they were not.
 Result<std::string> job_line(const RunView& run, const TimeWindows& windows);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "analyze/analyze.h"
 #include "base/clock.h"
@@ -12,7 +13,9 @@
 #include "cli/follow.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
+#include "cli/top_processes.h"
 #include "cli/top_rows.h"
+#include "cli/top_threads.h"
 #include "model/training.h"
 #include "store/store.h"
 
@@ -119,11 +122,29 @@ std::vector<std::string> read_output(const std::string& run_path) {
   return {};
 }
 
+// What the thread that reads the run tells the one that reads the job's processes: neither waits
+// for the other.
+class PostedPlace {
+ public:
+  void put(JobPlace place) {
+    const std::lock_guard lock(mutex_);
+    place_ = std::move(place);
+  }
+  std::optional<JobPlace> get() const {
+    const std::lock_guard lock(mutex_);
+    return place_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<JobPlace> place_;
+};
+
 // A run that is opened once and then followed. Used by one thread.
 class FollowedRun {
  public:
-  explicit FollowedRun(std::string path)
-      : path_(std::move(path)), follower_(path_, Followed::run) {}
+  FollowedRun(std::string path, std::shared_ptr<PostedPlace> place)
+      : path_(std::move(path)), place_(std::move(place)), follower_(path_, Followed::run) {}
 
   TopSnapshot read(const ViewRequest& request) {
     const Status updated = update();
@@ -161,12 +182,14 @@ class FollowedRun {
       is_complete_ = true;
     }
     if (newer == nullptr) return {};
+    place_->put(job_place(*newer));
     const bool records_machine = newer->manifest().records_machine;
     run_ = records_machine ? std::move(newer) : with_machine_series(std::move(newer));
     return {};
   }
 
   const std::string path_;
+  const std::shared_ptr<PostedPlace> place_;
   RunFollower follower_;
   std::unique_ptr<RunView> run_;
   bool is_open_ = false, is_complete_ = false;
@@ -216,10 +239,17 @@ Result<TopSnapshot> top_snapshot(const RunView& run, const ViewRequest& request)
     if (gap.to_s < snapshot.windows.begin_s || gap.from_s > snapshot.windows.end_s()) continue;
     snapshot.gaps.emplace_back(gap.from_s, gap.to_s);
   }
-  TS_TRY(TopRows rows, read_top_rows(run, request, snapshot.windows));
-  snapshot.rows = std::move(rows.rows);
-  snapshot.left_out = rows.left_out;
-  snapshot.no_rows = rows.reason;
+  snapshot.panel = request.panel;
+  if (request.panel == Panel::none) {
+    TS_TRY(TopRows rows, read_top_rows(run, request, snapshot.windows));
+    snapshot.rows = std::move(rows.rows);
+    snapshot.left_out = rows.left_out;
+    snapshot.no_rows = rows.reason;
+  } else {
+    TS_TRY(TopThreads threads, read_top_threads(run, request, snapshot.windows));
+    snapshot.threads = std::move(threads.rows);
+    snapshot.no_threads = threads.reason;
+  }
   TS_TRY(snapshot.job, job_line(run, snapshot.windows));
   return snapshot;
 }
@@ -250,9 +280,18 @@ std::vector<std::string> last_lines(std::string_view text, size_t most) {
 }
 
 TopSource top_source(const std::string& run_path) {
-  const auto run = std::make_shared<FollowedRun>(run_path);
+  const auto place = std::make_shared<PostedPlace>();
+  const auto run = std::make_shared<FollowedRun>(run_path, place);
+  const auto reader = std::make_shared<JobProcessReader>();
   return {[run](const ViewRequest& request) { return run->read(request); },
-          [run_path] { return diagnose_now(run_path); }};
+          [run_path] { return diagnose_now(run_path); },
+          [place, reader](const ProcessRequest& request) {
+            const auto known = place->get();
+            TopProcesses none;
+            none.is_final = !request.is_wanted;
+            if (none.is_final || !known) return none;
+            return reader->read(*known, request.filter, monotonic_ns());
+          }};
 }
 
 }  // namespace trainscope

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "document/document.h"
 #include "document/gaps.h"
+#include "model/job_process.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -55,10 +56,16 @@ std::vector<Pause> pauses_of(const std::vector<CompletedAnalysis>& completed) {
   return all;
 }
 
+// What happened in the run; not what programs look up there.
+std::vector<Event> events_to_mark(const RunView& run) {
+  std::vector<Event> all = run.events();
+  std::erase_if(all, [](const Event& event) { return event.kind == kJobProcessEvent; });
+  return all;
+}
+
 // The first events. Those of gaps come after the others: their gaps are shown anyway.
-Json first_events(const RunView& run) {
+Json first_events(const std::vector<Event>& all) {
   const auto is_of_gap = [](const Event& event) { return event.kind == "gap"; };
-  const auto& all = run.events();
   const auto gaps = static_cast<size_t>(std::count_if(all.begin(), all.end(), is_of_gap));
   size_t others_left = std::min(kMostMarked, all.size() - gaps);
   size_t gaps_left = std::min(gaps, kMostMarked - others_left);
@@ -126,8 +133,9 @@ Result<Json> marks_json(const RunView& run) {
   std::vector<Pause> pauses = pauses_of(completed);
   std::vector<Gap> gaps = run.sampling().gaps;
   const auto gaps_left_out = static_cast<int64_t>(keep_longest(gaps));
-  Json events = first_events(run);
-  const auto events_left_out = static_cast<int64_t>(run.events().size() - events.size());
+  const std::vector<Event> all_events = events_to_mark(run);
+  Json events = first_events(all_events);
+  const auto events_left_out = static_cast<int64_t>(all_events.size() - events.size());
   Json document = {{"phases", Json::array()},
                    {"left_out", keep_longest(phases)},
                    {"pauses", Json::array()},

@@ -31,6 +31,17 @@ TEST(MarksJson, a_few_gaps_are_all_there) {
   EXPECT_EQ((*marks)["left_out_gaps"], 0);
 }
 
+TEST(MarksJson, what_only_programs_look_up_is_no_mark) {
+  FakeRun run(0.1, 10);
+  run.add_event({0, "process", "pid 5, start 6, PID namespace 7"});
+  run.add_event({1, "mark", "begin"});
+  const auto marks = marks_json(run);
+  ASSERT_TRUE(marks);
+  ASSERT_EQ((*marks)["events"].size(), 1U);
+  EXPECT_EQ((*marks)["events"][0]["kind"], "mark");
+  EXPECT_EQ((*marks)["left_out_events"], 0);
+}
+
 TEST(MarksJson, events_of_very_many_gaps_leave_space_for_the_others) {
   FakeRun run(0.1, 1e6);
   for (int i = 0; i < 2500; ++i) run.add_event({i * 1.0, "gap", "busy machine"});

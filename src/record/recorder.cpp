@@ -17,8 +17,10 @@
 
 #include "base/clock.h"
 #include "format/format.h"
+#include "kernel/pid_namespace.h"
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
+#include "model/job_process.h"
 #include "record/host/frameworks.h"
 #include "record/intake/output_follower.h"
 #include "record/intake/progress.h"
@@ -189,6 +191,7 @@ class Recorder {
   void serve();
   void serve_orphaned(int signal_fd);
   void note_changes();
+  void state_job_process();
   void pass_on(int timeout_ms);
   void finish();
   bool is_over_within(std::chrono::seconds limit);
@@ -217,10 +220,21 @@ class Recorder {
   UniqueFd clock_changes_{watch_clock_changes()};
 };
 
+// For readers on this machine, once for each command of the run.
+void Recorder::state_job_process() {
+  const pid_t pid = memory_->job_pid;
+  if (pid == 0 || pid == memory_->stated_job_pid || memory_->zero_ns == 0) return;
+  const JobProcess process = {pid, memory_->job_start_ticks, own_pid_namespace()};
+  if (process.start_ticks <= 0 || process.pid_namespace == 0) return;
+  memory_->stated_job_pid = pid;
+  add_event(std::string(kJobProcessEvent), job_process_text(process));
+}
+
 void Recorder::note_changes() {
   eventfd_t ignored = 0;
   eventfd_read(setup_.wake_fd, &ignored);
   job_.first_pid = memory_->job_pid.load();
+  state_job_process();
   if (const std::string text = stops_.take_change(); !text.empty()) add_event("job", text);
   for (OutputChannel& channel : setup_.output->channels) {
     if ((memory_->closed_channels & (1U << channel.index())) != 0) channel.close();
@@ -231,6 +245,7 @@ void Recorder::serve() {
   sigset_t all;
   sigfillset(&all);
   const UniqueFd signal_fd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
+  state_job_process();  // the recorder before this one may not have
   while (memory_->stop == 0) {
     std::array<pollfd, 4> polls = {{{signal_fd.get(), POLLIN, 0},
                                     {setup_.wake_fd, POLLIN, 0},

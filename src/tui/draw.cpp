@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "tui/help.h"
 #include "tui/plot.h"
+#include "tui/tables.h"
 #include "tui/time_axis.h"
 
 namespace trainscope {
@@ -57,13 +58,20 @@ struct Layout {
   int line = 12;  // where the text of a line begins
   int label = 12, value = 11, max = 0, plot = 0;
 
-  Layout(ScreenSize of, bool has_series_names) : size(of) {
+  Layout(ScreenSize of, const TopState& state) : size(of) {
+    if (state.panel != Panel::none) {
+      if (size.columns < 60) line = 10;
+      label = 0;
+      value = thread_columns(size.columns);
+      plot = std::max(1, size.columns - value);
+      return;
+    }
     if (size.columns < 60) line = label = value = 10;
     if (size.columns >= 100) {
       label = 16;
       max = 16;
     }
-    if (has_series_names && size.columns >= 60) label = size.columns >= 100 ? 32 : 26;
+    if (state.has_series_names() && size.columns >= 60) label = size.columns >= 100 ? 32 : 26;
     plot = std::max(1, size.columns - label - value - max);
   }
   int plot_at() const { return label + value; }
@@ -75,7 +83,7 @@ class TopDrawing {
   TopDrawing(const TopContent& content, const TopState& state, ScreenSize size, Charset charset)
       : content_(content),
         state_(state),
-        layout_(size, state.has_series_names()),
+        layout_(size, state),
         grid_(size, charset),
         axis_(axis_of(content, state, layout_.plot)) {}
 
@@ -83,7 +91,7 @@ class TopDrawing {
     draw_title();
     draw_footer();
     if (state_.shows_help) {
-      draw_help(grid_, 2, content_.is_of_job);
+      draw_help(grid_, layout_.is_tall() ? 2 : 1, content_.is_of_job);
       return std::move(grid_);
     }
     if (content_.snapshot == nullptr) {
@@ -91,7 +99,13 @@ class TopDrawing {
       return std::move(grid_);
     }
     const int top = draw_head();
-    if (layout_.size.rows > top + 2) draw_plots(top, draw_foot());
+    if (layout_.size.rows <= top + 2) return std::move(grid_);
+    const int bottom = draw_foot();
+    if (state_.panel == Panel::none) {
+      draw_plots(top, bottom);
+    } else {
+      draw_panel(top, bottom);
+    }
     return std::move(grid_);
   }
 
@@ -148,7 +162,7 @@ class TopDrawing {
     }
     const char* q = content_.is_of_job ? "close" : "quit";  // the job continues
     const std::string keys =
-        fmt::format(" q {}  {} scroll  +- zoom  space freeze  / filter  tab component  ? help", q,
+        fmt::format(" q {}  {} scroll  +- zoom  / filter  tab component  p processes  ? help", q,
                     has_utf8() ? "←→" : "arrows");
     const std::string few = fmt::format(" q {}  / filter  tab next  ? help", q);
     grid_.put(row, 0, layout_.size.columns < 80 ? few : keys, Look::dim);
@@ -177,7 +191,8 @@ class TopDrawing {
     draw_line(row++, "steps", run().steps);
     const TopVerdict& verdict = content_.verdict;
     row = draw_text(row, "verdict", severity_text(verdict), severity_look(verdict.severity));
-    if (layout_.is_tall() && !verdict.advice.empty()) row = draw_text(row, "try", verdict.advice);
+    const bool has_space = layout_.is_tall() && state_.panel == Panel::none;
+    if (has_space && !verdict.advice.empty()) row = draw_text(row, "try", verdict.advice);
     return row;
   }
 
@@ -203,7 +218,7 @@ class TopDrawing {
                 is_faulty ? Look::warning : Look::plain);
     }
     if (layout_.is_tall()) draw_line(row--, "job", run().job);
-    return draw_output(row);
+    return state_.panel == Panel::none ? draw_output(row) : row + 1;
   }
 
   // The last lines that the job printed, as many as there is room for, ending at `row`.
@@ -235,6 +250,52 @@ class TopDrawing {
     if (count == 0) grid_.put(top, layout_.line, run().no_rows);
   }
 
+  // The job's processes while it runs here, and its threads as they were recorded.
+  void draw_panel(int top, int bottom) {
+    const TopProcesses& processes = content_.processes;
+    const TableSpace space{top, bottom - 1 - top};
+    if (space.rows < 2) return;
+    if (state_.panel == Panel::processes && processes.are_living) {
+      const size_t hidden = draw_processes(grid_, space, processes, state_.first_row);
+      // If there is space for both; a filter is for one of them.
+      const int below = top + static_cast<int>(processes.rows.size()) + 2;
+      const bool has_space = hidden == 0 && state_.filter.empty() && bottom - 1 - below >= 2;
+      const size_t cut = has_space ? draw_threads(below, bottom, 0) : 0;
+      const std::string more = cut == 0 ? "" : fmt::format("  t {} more threads", cut);
+      return draw_panel_name(bottom - 1, "processes" + more, hidden);
+    }
+    if (state_.panel == Panel::processes) {
+      const std::string& reason = processes.no_rows;
+      grid_.put(top++, 0, reason.empty() ? "reading the processes …" : reason);
+      if (reason.empty()) return;
+    }
+    const size_t hidden = draw_threads(top, bottom, state_.first_row);
+    draw_panel_name(bottom - 1, "threads", hidden);
+  }
+
+  void draw_panel_name(int row, std::string name, size_t hidden) {
+    if (!state_.filter.empty()) name += " /" + state_.filter;
+    grid_.put(row, 0, name + hidden_text(hidden), Look::strong, layout_.plot_at() - 1);
+  }
+
+  // Returns how many there are below the last one.
+  size_t draw_threads(int top, int bottom, int wanted_first) {
+    if (run().panel == Panel::none) return 0;  // of a view that was left
+    draw_thread_headings(grid_, top++);
+    const std::vector<ThreadRow>& threads = run().threads;
+    const auto count = static_cast<int>(threads.size());
+    const int shown = std::clamp(bottom - 1 - top, 0, count);
+    const int first = std::clamp(wanted_first, 0, count - shown);
+    for (int i = 0; i < shown; ++i) {
+      const ThreadRow& thread = threads[static_cast<size_t>(first + i)];
+      draw_thread(grid_, top + i, thread);
+      draw_cells(top + i, 1, thread.running, Look::plot);
+    }
+    if (count == 0) grid_.put(top, 2, run().no_threads);
+    draw_ticks(bottom - 1);
+    return static_cast<size_t>(count - first - shown);
+  }
+
   Look look_of(const PlotRow& row) const {
     if (row.label.starts_with("GPU")) return Look::plot_of_gpu;
     const bool is_training = row.label == "step time" || row.label.starts_with("loss") ||
@@ -246,6 +307,10 @@ class TopDrawing {
     grid_.put(at, 0, fitted_label(row.label, layout_.label - 1), Look::plain, layout_.label - 1);
     grid_.put_right(at, layout_.plot_at() - 1, row.value, Look::strong);
     if (layout_.max > 0) grid_.put_right(at, layout_.size.columns, row.max, Look::dim);
+    draw_cells(at, height, row, look_of(row));
+  }
+
+  void draw_cells(int at, int height, const PlotRow& row, Look look) {
     const auto cells =
         plot_columns(values_in_view(row), row.low, row.high, layout_.plot, height, grid_.charset());
     for (int r = 0; r < height; ++r) {
@@ -254,7 +319,7 @@ class TopDrawing {
         const bool is_gap = cell == " " && is_in_gap(c);
         if (cell == " " && !is_gap) continue;
         grid_.put(at + r, layout_.plot_at() + c, is_gap ? (has_utf8() ? "┊" : ":") : cell,
-                  is_gap ? Look::dim : look_of(row));
+                  is_gap ? Look::dim : look);
       }
     }
   }
@@ -283,8 +348,15 @@ class TopDrawing {
   void draw_axis_row(int row, size_t hidden) {
     std::string what(component_name(state_.component));
     if (!state_.filter.empty()) what = "/" + state_.filter;
-    if (hidden > 0) what += fmt::format(" {}{} more", has_utf8() ? "▼" : "v", hidden);
-    grid_.put(row, 0, what, Look::strong, layout_.plot_at() - 1);
+    grid_.put(row, 0, what + hidden_text(hidden), Look::strong, layout_.plot_at() - 1);
+    draw_ticks(row);
+  }
+
+  std::string hidden_text(size_t hidden) const {
+    return hidden == 0 ? "" : fmt::format(" {}{} more", has_utf8() ? "▼" : "v", hidden);
+  }
+
+  void draw_ticks(int row) {
     for (const AxisTick& tick : ticks_of(axis_)) {
       const auto wide = static_cast<int>(tick.text.size()) + 1;
       if (tick.column + wide > layout_.plot) break;
@@ -302,8 +374,15 @@ class TopDrawing {
 
 }  // namespace
 
-int plot_width(ScreenSize size, bool has_series_names) {
-  return Layout(size, has_series_names).plot;
+int plot_width(ScreenSize size, const TopState& state) { return Layout(size, state).plot; }
+
+int rows_of(const TopSnapshot* snapshot, const TopProcesses& processes, const TopState& state) {
+  if (state.panel == Panel::processes && processes.are_living) {
+    return static_cast<int>(processes.rows.size());
+  }
+  if (snapshot == nullptr) return 0;
+  const bool is_panel = state.panel != Panel::none;
+  return static_cast<int>(is_panel ? snapshot->threads.size() : snapshot->rows.size());
 }
 
 Grid draw_top(const TopContent& content, const TopState& state, ScreenSize size, Charset charset) {

@@ -12,10 +12,13 @@ struct TopContent {
   TopVerdict verdict;
   double reading_s = 0;  // for how long the newest snapshot has been read; 0: it is not
   bool is_of_job = false;
+  TopProcesses processes = {};
 };
 
 Grid draw_top(const TopContent& content, const TopState& state, ScreenSize size, Charset charset);
 // Columns of the plots on such a screen; names of series take more room than those of components.
-int plot_width(ScreenSize size, bool has_series_names);
+int plot_width(ScreenSize size, const TopState& state);
+// Lines of the plots or of the panel that there are; the snapshot may be null.
+int rows_of(const TopSnapshot* snapshot, const TopProcesses& processes, const TopState& state);
 
 }  // namespace trainscope

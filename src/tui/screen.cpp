@@ -81,7 +81,8 @@ class ScreenLoop {
         wake_fd_(make_wake_fd()),
         reader_(source.read, kReadPauseNs, wake_fd_),
         diagnoser_([diagnose = source.diagnose](const NoRequest&) { return diagnose(); },
-                   kDiagnosePauseNs, wake_fd_) {
+                   kDiagnosePauseNs, wake_fd_),
+        process_reader_(source.processes, kReadPauseNs, wake_fd_) {
     verdict_.text = "not known yet";
   }
 
@@ -100,14 +101,17 @@ class ScreenLoop {
   }
 
  private:
-  int columns() const { return plot_width(terminal_.size(), state_.has_series_names()); }
+  int columns() const { return plot_width(terminal_.size(), state_); }
 
   ViewBounds bounds() const {
     return {snapshot_ ? snapshot_->duration_s : 0, columns(),
-            snapshot_ ? static_cast<int>(snapshot_->rows.size()) : 0};
+            rows_of(snapshot_ ? &*snapshot_ : nullptr, processes_, state_)};
   }
 
-  void ask() { reader_.ask(request_of(state_, columns())); }
+  void ask() {
+    reader_.ask(request_of(state_, columns()));
+    process_reader_.ask(processes_of(state_));
+  }
 
   void wait() {
     std::array<pollfd, 3> polls = {
@@ -167,6 +171,10 @@ class ScreenLoop {
       verdict_ = std::move(*verdict);
       is_changed_ = true;
     }
+    if (auto processes = process_reader_.take()) {
+      processes_ = std::move(*processes);
+      is_changed_ = true;
+    }
     auto snapshot = reader_.take();
     if (!snapshot) return;
     const bool is_first = !snapshot_.has_value();
@@ -183,7 +191,8 @@ class ScreenLoop {
     TopContent content;
     content.snapshot = snapshot_ ? &*snapshot_ : nullptr;
     content.verdict = verdict_;
-    content.reading_s = reader_.busy_s();
+    content.processes = processes_;
+    content.reading_s = std::max(reader_.busy_s(), process_reader_.busy_s());
     content.is_of_job = options_.is_of_job;
     terminal_.paint(draw_top(content, state_, terminal_.size(), terminal_.charset()));
     painted_ns_ = monotonic_ns();
@@ -196,12 +205,14 @@ class ScreenLoop {
   TopState state_;
   std::optional<TopSnapshot> snapshot_;
   TopVerdict verdict_;
+  TopProcesses processes_;
   bool is_changed_ = true;
   int ended_by_ = 0;
   int64_t painted_ns_ = 0;
   std::shared_ptr<const int> wake_fd_;
   Background<ViewRequest, TopSnapshot> reader_;
   Background<NoRequest, TopVerdict> diagnoser_;
+  Background<ProcessRequest, TopProcesses> process_reader_;
 };
 
 }  // namespace

@@ -52,8 +52,27 @@ void toggle_freeze(TopState& state, const ViewBounds& bounds) {
 void step_component(TopState& state, int by) {
   const int next = (static_cast<int>(state.component) + by + kComponents) % kComponents;
   state.component = static_cast<Component>(next);
+  state.panel = Panel::none;
   state.filter.clear();
   state.first_row = 0;
+}
+
+void toggle_panel(TopState& state, Panel panel) {
+  state.panel = state.panel == panel ? Panel::none : panel;
+  state.filter.clear();
+  state.first_row = 0;
+}
+
+// Takes back what is nearest: help, then the filter, then the panel.
+void step_back(TopState& state) {
+  if (state.shows_help) {
+    state.shows_help = false;
+  } else if (!state.filter.empty()) {
+    state.filter.clear();
+    state.first_row = 0;
+  } else if (state.panel != Panel::none) {
+    toggle_panel(state, state.panel);
+  }
 }
 
 void remove_last_character(std::string& text) {
@@ -100,6 +119,10 @@ void apply_character(TopState& state, const std::string& text, const ViewBounds&
     state.shows_help = !state.shows_help;
   } else if (text == " ") {
     toggle_freeze(state, bounds);
+  } else if (text == "p") {
+    toggle_panel(state, Panel::processes);
+  } else if (text == "t") {
+    toggle_panel(state, Panel::threads);
   } else if (text == "/") {
     state.typed = state.filter;
   } else if (text == "+" || text == "=") {
@@ -158,9 +181,7 @@ void apply_key(TopState& state, const Key& key, const ViewBounds& bounds) {
     case KeyKind::back_tab:
       return step_component(state, -1);
     case KeyKind::escape:
-      if (!state.shows_help) state.filter.clear();
-      state.shows_help = false;
-      return;
+      return step_back(state);
     case KeyKind::character:
       return apply_character(state, key.text, bounds);
     default:
@@ -176,7 +197,13 @@ ViewRequest request_of(const TopState& state, int columns) {
   request.windows = static_cast<size_t>(std::max(1, columns)) * kValuesPerColumn;
   request.component = state.component;
   request.filter = state.filter;
+  request.panel = state.panel;
   return request;
+}
+
+ProcessRequest processes_of(const TopState& state) {
+  if (state.panel != Panel::processes) return {};
+  return {true, state.filter};
 }
 
 TimeWindows windows_of(const ViewRequest& request, double duration_s) {

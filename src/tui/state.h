@@ -45,6 +45,7 @@ struct TopState {
   bool follows = true;
   double begin_s = 0;  // of the view; not used while it follows
   Component component = Component::overview;
+  Panel panel = Panel::none;
   std::string filter;
   std::optional<std::string> typed;  // the filter that is being typed
   bool shows_help = false;
@@ -59,12 +60,13 @@ struct TopState {
 struct ViewBounds {
   double duration_s = 0;
   int columns = 1;  // of the plots
-  int rows = 0;     // plots that there are
+  int rows = 0;     // plots or lines of the panel that there are
 };
 
 // For a run that is seen first: its last minute or so while it is recorded, otherwise all of it.
 void begin_view(TopState& state, bool is_running, const ViewBounds& bounds);
 void apply_key(TopState& state, const Key& key, const ViewBounds& bounds);
 ViewRequest request_of(const TopState& state, int columns);
+ProcessRequest processes_of(const TopState& state);
 
 }  // namespace trainscope

@@ -120,6 +120,34 @@ TEST(TopState, a_filter_is_typed_and_removed) {
   EXPECT_EQ(state.filter, "");
 }
 
+TEST(TopState, a_key_opens_a_panel_and_closes_it) {
+  TopState state = after({{KeyKind::down}, typed("p")});
+  EXPECT_EQ(state.panel, Panel::processes);
+  EXPECT_EQ(state.first_row, 0);
+  EXPECT_EQ(request_of(state, 10).panel, Panel::processes);
+  EXPECT_EQ(processes_of(state), (ProcessRequest{true, ""}));
+  apply_key(state, typed("t"), kHour);
+  EXPECT_EQ(state.panel, Panel::threads);
+  EXPECT_FALSE(processes_of(state).is_wanted);
+  apply_key(state, typed("t"), kHour);
+  EXPECT_EQ(state.panel, Panel::none);
+  state = after({typed("p"), {KeyKind::tab}});
+  EXPECT_EQ(state.panel, Panel::none);
+  EXPECT_EQ(state.component, Component::training);
+}
+
+TEST(TopState, escape_removes_the_filter_of_a_panel_before_the_panel) {
+  TopState state = after({typed("p"), typed("/"), typed("w"), {KeyKind::enter}});
+  EXPECT_EQ(processes_of(state), (ProcessRequest{true, "w"}));
+  apply_key(state, typed("?"), kHour);
+  apply_key(state, {KeyKind::escape}, kHour);
+  EXPECT_EQ(processes_of(state), (ProcessRequest{true, "w"}));
+  apply_key(state, {KeyKind::escape}, kHour);
+  EXPECT_EQ(processes_of(state), (ProcessRequest{true, ""}));
+  apply_key(state, {KeyKind::escape}, kHour);
+  EXPECT_EQ(state.panel, Panel::none);
+}
+
 TEST(TopState, tab_goes_through_all_components) {
   TopState state;
   for (int i = 1; i < kComponents; ++i) {

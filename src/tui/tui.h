@@ -6,6 +6,7 @@
 // process; plots show the mean of each part of the time axis.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ enum class Component { overview, training, processor, memory, disk, network, gpu
 inline constexpr int kComponents = 8;
 std::string_view component_name(Component component);
 
+// What is shown instead of the plots of a component.
+enum class Panel { none, processes, threads };
+
 // The part of a run that is wanted.
 struct ViewRequest {
   double begin_s = 0;   // of the first window; not used if it follows the end
@@ -41,6 +45,7 @@ struct ViewRequest {
   size_t windows = 0;
   Component component = Component::overview;
   std::string filter;  // words that the text of a series must contain; "": none
+  Panel panel = Panel::none;
   bool operator==(const ViewRequest&) const = default;
 };
 
@@ -54,6 +59,37 @@ struct PlotRow {
   std::vector<std::optional<double>> values;  // one per window
   double low = 0, high = 1;                   // of the plot
   std::string value, max;  // the last value and the largest of the windows, with their units
+};
+
+// Where the time of a thread went in the windows, "" where it is not known.
+struct ThreadRow {
+  PlotRow running;  // of the time; its label is the role
+  std::string runnable, blocked, disk;
+};
+
+// A living process of the job.
+struct ProcessRow {
+  int64_t pid = 0;
+  std::string role;     // "main", "worker"; often ""
+  std::string cpu;      // of one CPU since the last reading; "": it was not read twice yet
+  std::string memory;   // resident
+  std::string threads;  // how many
+  std::string state;    // "running", "disk wait"
+  std::string command;
+};
+
+struct TopProcesses {
+  bool are_living = false;       // false: none can be shown, now or ever
+  std::vector<ProcessRow> rows;  // the busiest first
+  size_t left_out = 0;
+  std::string no_rows;    // why there is no row
+  bool is_final = false;  // they were not asked for
+};
+
+struct ProcessRequest {
+  bool is_wanted = false;
+  std::string filter;
+  bool operator==(const ProcessRequest&) const = default;
 };
 
 enum class RunMark { running, succeeded, failed, stopped, unknown };
@@ -72,8 +108,11 @@ struct TopSnapshot {
   TimeWindows windows;                          // of the plots
   std::vector<std::pair<double, double>> gaps;  // that overlap the windows
   std::vector<PlotRow> rows;
-  size_t left_out = 0;              // series that match but are not among the rows
-  std::string no_rows;              // why there is no row
+  size_t left_out = 0;        // series that match but are not among the rows
+  std::string no_rows;        // why there is no row
+  Panel panel = Panel::none;  // if there is one, there are threads instead of rows
+  std::vector<ThreadRow> threads;
+  std::string no_threads;           // why there is none
   std::vector<std::string> output;  // the last lines that the job printed
   std::string problem;              // why this could not be read; then the rest may be older
 };
@@ -92,6 +131,8 @@ struct TopVerdict {
 struct TopSource {
   std::function<TopSnapshot(const ViewRequest& request)> read;
   std::function<TopVerdict()> diagnose;
+  // The job's processes now; reads nothing if they are not wanted.
+  std::function<TopProcesses(const ProcessRequest& request)> processes;
 };
 
 enum class Theme { automatic, ansi, mono };

@@ -1,4 +1,5 @@
 """`top` and `run --top` on real terminals: what is shown, keys, sizes, signals, and that the job does not mind."""
+import json
 import os
 import pathlib
 import re
@@ -12,7 +13,7 @@ import unittest
 
 from screen_reader import ShownProgram
 from test_terminal import SHELL
-from trainscope_test import BIN, Case, command, main, process_state, processes, python, recorders, wait_until
+from trainscope_test import BIN, Case, command, end, main, process_state, processes, python, recorders, wait_until
 
 UTF8 = "C.UTF-8"
 # Steps have times of their own: lines that are printed may reach the recorder of a busy machine together.
@@ -34,6 +35,20 @@ while not os.path.exists(sys.argv[1]):
     time.sleep(0.05); i += 1
     print("line", i, flush=True)
 sys.exit(7)
+"""
+
+# Two processes with names of their own, one as a worker of PyTorch has it, until there is a file.
+WITH_WORKERS = """
+import ctypes, os, sys, time
+def work(name):
+    ctypes.CDLL(None).prctl(15, name)
+    print(name.decode(), os.getpid(), flush=True)
+    while not os.path.exists(PATH): time.sleep(0.02); sum(range(2000))
+    os._exit(0)
+print("first", os.getpid(), flush=True)
+for name in (b"pt_data_worker", b"feed\\033]0;owned\\a"):
+    if os.fork() == 0: work(name)
+os.wait(); os.wait()
 """
 
 
@@ -237,6 +252,75 @@ while not os.path.exists({self.path("end")!r}):
         shown.wait_for("exit code 7 after")
         self.assertEqual(process.wait(), 7)
 
+    def test_the_processes_of_a_job_while_it_runs_and_what_its_threads_did_afterwards(self):
+        job = pathlib.Path(self.path("job.py"))  # its text is not in its command
+        job.write_text(WITH_WORKERS.replace("PATH", repr(self.path("end"))))
+        process = self.start([sys.executable, str(job)], "--name", "live")
+        printed = [process.stdout.readline().split() for _ in range(3)]
+        pids = {words[0].decode().split("\x1b")[0]: int(words[-1]) for words in printed}
+        self.wait_for_samples(2, "job.thread.time")
+        shown = self.show("top", "live")
+        shown.wait_for("running for")
+        shown.type("p")
+
+        def row(pid, *parts):
+            pattern = re.compile(".*".join([rf"^ *{pid} ", *map(re.escape, parts)]), re.M)
+            return lambda text: pattern.search(text)
+        shown.wait_for(row(pids["first"], "MiB", "python"))
+        shown.wait_for(row(pids["pt_data_worker"], "worker", "%", "MiB", "pt_data_worker (python"))
+        text = shown.wait_for(row(pids["feed"], "%", "MiB", "feed?]0;owned?"))
+        self.assertEqual(len(re.findall(r"^ *\d+ .* MiB ", text, re.M)), 3, text)  # nobody else, not the recorder
+        self.assertNotIn(b"\x1b]0;", shown.bytes)
+        shown.type("/data_w\r")
+        shown.wait_for(lambda text: "processes /data_w" in text and not row(pids["feed"])(text))
+        shown.wait_for(row(pids["pt_data_worker"]))
+        shown.type("\x1b")
+        shown.wait_for(row(pids["feed"]))
+        shown.type("t")
+        shown.wait_for(re.compile(r"^main +\S+% +\S+% +\S+% .*[\u2801-\u28ff]", re.M).search)
+        shown.type("p")
+        shown.wait_for(row(pids["feed"]))
+        pathlib.Path(self.path("end")).touch()
+        shown.wait_for("the job has ended")
+        text = shown.wait_for("exit code 0 after")
+        for pid in pids.values():
+            self.assertNotRegex(text, rf"(?m)^ *{pid} ")
+        shown.wait_for(re.compile(r"^worker0 +\S+% +\S+% +\S+% ", re.M).search)
+        process.communicate()
+        shown.type("p")
+        shown.wait_for(re.compile(r"^processor", re.M).search)
+
+    def test_the_processes_of_a_job_that_was_there_before(self):
+        job = subprocess.Popen(["sh", "-c", "sleep 1000; true"])
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        children = pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children")
+        child = int(wait_until(lambda: children.read_text().split())[0])
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        attached = subprocess.Popen([BIN, "attach", "--name", "live", str(job.pid)], env=self.environment(), stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(end, attached)
+        self.wait_for_samples(2)
+        shown = self.show("top", "live")
+        shown.wait_for("running for")
+        shown.type("p")
+        text = shown.wait_for(re.compile(rf"^ *{child} .* sleep 1000$", re.M).search)
+        self.assertRegex(text, rf"(?m)^ *{job.pid} .* sh -c ")
+        self.assertEqual(len(re.findall(r"^ *\d+ .* [KM]iB ", text, re.M)), 2, text)
+
+    def test_processes_of_another_machine_are_not_shown(self):
+        self.start(["sleep", "1000"], "--name", "live")
+        self.wait_for_samples(2, "job.thread.time")
+        manifest = next(pathlib.Path(self.home).glob("*/manifest.json"))
+        changed = json.loads(manifest.read_text())
+        changed |= {"boot_id": "another", "host_name": "gpu7"}
+        manifest.write_text(json.dumps(changed))
+        shown = self.show("top", "live")
+        shown.wait_for("running for")
+        shown.type("p")
+        text = shown.wait_for("the job runs on another machine (gpu7)")
+        self.assertNotIn("sleep", text.split("verdict")[1])
+
     def test_a_rank_has_the_machine_of_its_node_once(self):
         for rank in ("0", "1"):
             ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "ranks"}
@@ -330,6 +414,15 @@ class RunTop(TopCase):
         # The screen is not a process of the job.
         counts = {value for _, value in self.series("job.process.count")}
         self.assertLessEqual(max(counts), 1)
+
+    def test_the_screen_is_not_among_the_processes_of_the_job(self):
+        shown = self.start_top()
+        shown.wait_for("running for")
+        shown.type("p")
+        text = shown.wait_for(re.compile(r"^ *\d+ main .* MiB ", re.M).search)
+        self.assertEqual(len(re.findall(r"^ *\d+ .* MiB ", text, re.M)), 1, text)
+        self.finish()
+        self.assertEqual(shown.wait(), 7)
 
     def test_closing_the_screen_shows_the_output_again(self):
         shown = self.start_top()

@@ -23,7 +23,7 @@ PATIENCE_S = 60
 
 
 def _scrolling():
-    """pyte's screen and stream with the sequence that scrolls some lines up (CSI S), which ncurses uses."""
+    """pyte's screen and stream with the sequences that scroll some lines up or down (CSI S, CSI T), which ncurses uses."""
     class Screen(pyte.Screen):
         def scroll_up(self, count=1):
             at = self.cursor.y
@@ -32,9 +32,16 @@ def _scrolling():
                 self.index()
             self.cursor.y = at
 
+        def scroll_down(self, count=1):
+            at = self.cursor.y
+            for _ in range(count or 1):
+                self.cursor.y = self.margins.top if self.margins else 0
+                self.reverse_index()
+            self.cursor.y = at
+
     class Stream(pyte.ByteStream):
-        csi = {**pyte.ByteStream.csi, "S": "scroll_up"}
-        events = pyte.ByteStream.events | {"scroll_up"}
+        csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down"}
+        events = pyte.ByteStream.events | {"scroll_up", "scroll_down"}
     return Screen, Stream
 
 

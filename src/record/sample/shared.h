@@ -96,6 +96,7 @@ struct Shared {
   // The job.
   std::atomic<int32_t> job_pid{0};
   std::atomic<int64_t> job_start_ticks{-1};  // distinguishes it from a later process with its pid
+  std::atomic<int32_t> stated_job_pid{0};    // that an event has stated
   std::atomic<pid_t> gpu_pid{
       0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "collect/support/threads/worker_process.h"
 #include "kernel/schedstat.h"
+#include "kernel/worker_process.h"
 
 namespace trainscope {
 

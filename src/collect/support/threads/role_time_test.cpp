@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "collect/support/threads/block_delay.h"
-#include "collect/support/threads/worker_process.h"
+#include "kernel/worker_process.h"
 #include "testing/test_root.h"
 
 namespace trainscope {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/text.h"
-#include "collect/support/threads/worker_process.h"
+#include "kernel/worker_process.h"
 
 namespace trainscope {
 

@@ -1,4 +1,4 @@
-#include "collect/support/threads/worker_process.h"
+#include "kernel/worker_process.h"
 
 #include <dirent.h>
 #include <fmt/format.h>
