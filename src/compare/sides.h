@@ -45,6 +45,7 @@ std::vector<ComparisonWarning> find_warnings(const Sides& sides, const Compariso
 // Warnings of energy, cost and GPUs that others use; "": nothing to warn of.
 std::string warn_of_idle_energy(const Sides& sides, const Comparison& comparison);
 std::string warn_of_prices(const Sides& sides, const Comparison& comparison);
+std::string warn_of_few_times(const Sides& sides, const Comparison& comparison);
 std::string warn_of_gpu_neighbours(const Sides& sides, const Comparison& comparison);
 
 // Texts (sentence.cpp).

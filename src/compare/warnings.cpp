@@ -26,7 +26,6 @@ constexpr double kMissed = 0.05;        // of the ticks
 constexpr double kPausesMatter = 0.05;  // relative change of the ratio of step times
 constexpr double kShortS = 10;          // runs that are mostly start-up
 constexpr size_t kFewRepeats = 3;
-constexpr size_t kFewTimes = 20;  // of steps, in a run
 constexpr size_t kMostVersions = 4;
 constexpr std::string_view kUnknown = "unknown";
 
@@ -342,23 +341,6 @@ std::string short_run(const Sides& sides, const Comparison&) {
   return fmt::format("only {} of the shortest run could be compared", duration_text(shortest_s));
 }
 
-// A script that prints every hundredth step makes many steps, of which few times are known.
-std::string few_times(const Sides& sides, const Comparison& comparison) {
-  if (comparison.speed.verdict != "cannot_tell" || comparison.is_between_runs) return "";
-  size_t fewest = SIZE_MAX;
-  for (const Runs* runs : {&sides.a, &sides.b}) {
-    for (const ObservedRun& run : *runs) {
-      if (run.facts.is_instrumented || !run.steps) continue;
-      fewest = std::min(fewest, run.steps->duration.blocks.means.size());
-    }
-  }
-  if (fewest >= kFewTimes) return "";
-  return fmt::format(
-      "the times of only {} steps are known of a run; `trainscope run --instrument` notes every "
-      "step of jobs in PyTorch or TensorFlow",
-      fewest);
-}
-
 struct WarningRow {
   const char* id;
   std::string (*find)(const Sides& sides, const Comparison& comparison);
@@ -388,7 +370,7 @@ constexpr WarningRow kWarnings[] = {
     {"missed_samples", missed_samples},
     {"pauses", pauses},
     {"short", short_run},
-    {"few_times", few_times},
+    {"few_times", warn_of_few_times},
     {"few_repeats", few_repeats},
 };
 

@@ -287,7 +287,7 @@ class TopDrawing {
     const int shown = std::clamp(bottom - 1 - top, 0, count);
     const int first = std::clamp(wanted_first, 0, count - shown);
     for (int i = 0; i < shown; ++i) {
-      const ThreadRow& thread = threads[static_cast<size_t>(first + i)];
+      const ThreadRow& thread = threads[static_cast<size_t>(first) + static_cast<size_t>(i)];
       draw_thread(grid_, top + i, thread);
       draw_cells(top + i, 1, thread.running, Look::plot);
     }

@@ -67,7 +67,8 @@ size_t draw_processes(Grid& grid, TableSpace space, const TopProcesses& processe
   const int shown = std::clamp(space.rows - 1, 0, count);
   first = std::clamp(first, 0, count - shown);
   for (int i = 0; i < shown; ++i) {
-    draw_process(grid, space.row + 1 + i, at, processes.rows[static_cast<size_t>(first + i)]);
+    draw_process(grid, space.row + 1 + i, at,
+                 processes.rows[static_cast<size_t>(first) + static_cast<size_t>(i)]);
   }
   return static_cast<size_t>(count - first - shown) + processes.left_out;
 }

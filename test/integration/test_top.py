@@ -168,11 +168,11 @@ while not os.path.exists({self.path("end")!r}):
 
     def test_signals_restore_the_terminal(self):
         self.record_steps()
-        for name, end in (("key", lambda s: s.type("\x03")), ("TERM", lambda s: os.kill(s.pid, signal.SIGTERM))):
+        for name, end_it in (("key", lambda s: s.type("\x03")), ("TERM", lambda s: os.kill(s.pid, signal.SIGTERM))):
             with self.subTest(name):
                 shown = self.show("top")
                 shown.wait_for("processor")
-                end(shown)
+                end_it(shown)
                 self.assertEqual(shown.wait(), -(signal.SIGINT if name == "key" else signal.SIGTERM))
                 self.assert_restored(shown)
 
