@@ -54,6 +54,12 @@ Result<UniqueFd> own_terminal(int fd) {
   return opened ? duplicate(opened.get()) : duplicate(fd);
 }
 
+// All writers have closed the pipe, and it is empty.
+bool has_hung_up(int fd) {
+  pollfd ended = {fd, POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 1 && (ended.revents & (POLLIN | POLLHUP)) == POLLHUP;
+}
+
 }  // namespace
 
 bool OutputChannel::waits_for_reader(const Shared& shared) const {
@@ -177,6 +183,8 @@ size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
     // Refused although bytes are waiting: the reader downstream is slow.
     downstream_full_ = ::ioctl(read_end_.get(), FIONREAD, &waiting) == 0 && waiting > 0;
     if (downstream_full_) watch_both_ends();
+    // A reader's pipe that is full is refused before it is seen that no more will come.
+    if (!downstream_full_ && has_hung_up(read_end_.get())) close();
   } else if (errno != EINTR) {
     downstream_closed(shared);
   }
@@ -253,7 +261,10 @@ void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
     // All output of the job has arrived; wait only for a slow reader downstream.
     const int ready = ::poll(&want, 1, reading ? 0 : std::max(left_ms, 0));
     if (ready == 0) return;
-    if (ready > 0) passed += pump(shared, log_fd);
+    const size_t moved = ready > 0 ? pump(shared, log_fd) : 0;
+    // Whatever woke us: a job's end is not waited for longer than this.
+    if (moved == 0 && monotonic_ns() >= until) return;
+    passed += moved;
   }
 }
 

@@ -81,6 +81,15 @@ TEST_P(OutputTest, a_slow_reader_gets_everything_once) {
   EXPECT_EQ(got, sent);
 }
 
+// The kernel refuses to move bytes into a full pipe before it looks whether there will be any.
+TEST_P(OutputTest, sees_the_end_behind_a_pipe_that_is_exactly_full) {
+  send(job_.get(), std::string(size_t{1} << 16, 'x'));
+  for (int i = 0; i < 100; ++i) pump();
+  job_.reset();
+  for (int i = 0; i < 3; ++i) pump();
+  EXPECT_TRUE(channel_->is_closed());
+}
+
 TEST_P(OutputTest, waits_for_a_reader_no_longer_than_it_may) {
   ::fcntl(user_.get(), F_SETPIPE_SZ, 1 << 20);  // it gets no larger at the end
   const std::string page(4096, 'x');
